@@ -3,7 +3,7 @@ import Testing
 
 @testable import ALSAAudio
 
-/// What a call changes in a card's mixer.
+/// Changes that a call makes to a card's mixer.
 struct MixerPlanTests {
   private typealias Control = MixerPlan.Control
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ALSAAudio
 
-/// What `pw-metadata -n settings 0` prints (PipeWire 0.3.65 and 1.4).
+/// Parsing of the output of `pw-metadata -n settings 0` (PipeWire 0.3.65 and 1.4).
 struct PipeWireCycleTests {
   private static let usual = """
     Found "settings" metadata 30

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ALSAAudio
 
-/// The card that a headset was, among those that are plugged in now.
+/// Recognition of a remembered headset among the cards that are plugged in now.
 struct SoundCardTests {
   private static let product = "046d:0a44"
 

@@ -49,7 +49,7 @@ struct SoundFileTests {
     return header + data
   }
 
-  /// arecord -f S24_LE: 24 bits in the lower three of four bytes.
+  /// Files of `arecord -f S24_LE` have 24 bits in the lower three of four bytes.
   @Test func theLowerThreeOfFourBytesAreHeardAsLoudAsTheyAre() throws {
     let data = Self.tone.flatMap { Self.bytes(UInt32(bitPattern: Int32($0 * 8_388_607))) }
     let sound = try SoundFile(parsing: file(24, align: 4, data))
@@ -57,14 +57,14 @@ struct SoundFileTests {
     #expect(sound.samples.count == 8_000)
   }
 
-  /// The header of a program that was killed says that there is no sound.
+  /// A recorder that was killed leaves a header without the length of the sound.
   @Test(arguments: [UInt32(0), .max]) func aLengthThatWasNotFilledInIsFound(length: UInt32) throws {
     var bytes = WaveFile.header(rateHertz: 8_000, sampleCount: 0) + WaveFile.encode(Self.tone)
     bytes.replaceSubrange(40..<44, with: Self.bytes(length))
     #expect(try SoundFile(parsing: bytes).samples.count == 8_000)
   }
 
-  /// As ffmpeg writes them: titles before the sound.
+  /// ffmpeg writes titles before the sound.
   @Test func whatIsBesideTheSoundIsLeftOut() throws {
     let wave = WaveFile.header(rateHertz: 8_000, sampleCount: 0) + WaveFile.encode(Self.tone)
     let titles = Array("LIST".utf8) + Self.bytes(12) + Array("INFOISFT".utf8) + Self.bytes(0)
@@ -85,7 +85,7 @@ struct SoundFileTests {
     #expect(!mixed.isAntiphase && mixed.samples.count == 8_000)
   }
 
-  /// Whatever recorders and people have, as sox writes it.
+  /// Sample formats of recorders, as sox writes them.
   @Test(arguments: [
     ["-t", "wav", "-b", "8", "-e", "unsigned"], ["-t", "wav", "-e", "mu-law"],
     ["-t", "wav", "-e", "a-law"], ["-t", "wav", "-b", "24"], ["-t", "wav", "-b", "32"],

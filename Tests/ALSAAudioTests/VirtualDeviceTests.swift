@@ -14,7 +14,7 @@ struct VirtualDeviceTests {
     MonotonicInstant(nanoseconds: Int64(milliseconds) * 1_000_000)
   }
 
-  /// So long ago that everything is due.
+  /// An instant so long ago that everything is due.
   private static var longAgo: MonotonicInstant {
     MonotonicClock.now().advanced(byNanoseconds: -3_600_000_000_000)
   }

@@ -5,7 +5,7 @@ import DesktopServices
 import Foundation
 import Testing
 
-/// What a session notifies its app of.
+/// Interruption notifications of a session.
 private final class Interruptions {
   static let began: [String: UInt] = [
     AVAudioSessionInterruptionTypeKey: 1, AVAudioSessionInterruptionReasonKey: 0,
@@ -29,14 +29,14 @@ private final class Interruptions {
   deinit { NotificationCenter.default.removeObserver(token) }
 }
 
-/// An app and a phone of one desktop, and what the app is notified of.
+/// An app and a phone of one desktop, with the app's interruption notifications.
 private struct Desktop {
   let daemon: BusDaemon
   let app: AVAudioSession
   let phone: AVAudioSession
   let interruptions: Interruptions
 
-  /// Nil without a bus.
+  /// A desktop with a bus of its own; nil if none can be started.
   init?() throws {
     guard let daemon = try BusDaemon() else { return nil }
     self.daemon = daemon

@@ -7,7 +7,7 @@ import Testing
 import UDPTransport
 import VoiceEngine
 
-/// Keys on a real voice thread, of a stream that hears itself.
+/// DTMF digits on a real voice thread, of a stream that receives its own packets.
 struct DigitNewsTests {
   private let engine: CallEngine
   private let stream: StreamID

@@ -50,7 +50,9 @@ struct SessionRulesTests {
     #expect(!session.categoryOptions.contains(.duckOthers))
   }
 
-  /// S6: an override takes the microphone beside the loudspeaker, and ends with what ends it.
+  /// S6: an override changes the microphone along with the loudspeaker.
+  ///
+  /// It ends with the session, a call's voice or a change of the category, but not of the mode.
   @Test func anOverrideEndsWithTheSession() async throws {
     let override = SessionState.Override(speaker: .null, microphone: .null)
     func overridden() throws {

@@ -15,7 +15,7 @@ private final class ScriptedServer: Sendable {
   private let bus: BusConnection
   private let told = AsyncStream<[BusValue]>.makeStream()
 
-  /// What it was asked to let go for.
+  /// Arguments of the requests to release the card, in order.
   var requests: AsyncStream<[BusValue]> { told.stream }
 
   init?(yields: Bool, isReplaceable: Bool = false, address: String) {
@@ -56,7 +56,7 @@ private final class ScriptedServer: Sendable {
   private static let path = "/org/freedesktop/DBus"
   private let asked = Count()
 
-  /// How often it was asked.
+  /// Number of requests to release the card.
   var count: Int { asked.value }
 
   /// Asks for the card as another program would.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AudioRouting
 
-/// Which device a side of a call should have, with made-up cards.
+/// Choice of the device for each side of a call, with made-up cards.
 struct RoutePlanTests {
   private static func card(_ number: Int, _ id: String, port: Int) -> SoundCard {
     SoundCard(
@@ -330,7 +330,7 @@ struct RoutePlanTests {
     #expect(resumed.isWorthWaiting(after: error(.notFound, "hw:1,0"), among: []))
   }
 
-  /// It has another number since it was named, and does not start yet.
+  /// A card has another number since it was named, and does not start yet.
   @Test func cardThatHasMovedIsWaitedForUnderItsNewName() {
     let known = RoutePlan(Self.wish, cards: [Self.headset], at: Self.start).identities
     let moved = SoundCard(
@@ -345,7 +345,7 @@ struct RoutePlanTests {
     #expect(!plan.isWorthWaiting(after: error, among: [Self.headset]))
   }
 
-  /// A sound server that is starting again while a held call is resumed.
+  /// A sound server is starting again while a held call is resumed.
   @Test func serversThatHaveBeenOpenAreWaitedFor() {
     let refused = AudioDeviceError(kind: .other, device: "default", operation: "open", reason: "")
     let wish = DeviceSelection(capture: .pcm("default"), playback: .pcm("default"))

@@ -26,7 +26,8 @@ package final class BusDaemon {
   private let configuration: String
   private var process: Process?
 
-  /// Without the identifier that each start gives a bus: it is the same after a restart.
+  /// Address without the identifier that each start gives a bus, so that it is the same after a
+  /// restart.
   package var address: String { "unix:path=\(path)" }
 
   /// A bus that starts the services of the folder's files, or none: the machine's own must not
@@ -42,7 +43,7 @@ package final class BusDaemon {
     try start()
   }
 
-  /// Starts it again after `stop`.
+  /// Starts the bus again after `stop`.
   package func start() throws {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("bus-\(UUID().uuidString).conf")
@@ -63,7 +64,7 @@ package final class BusDaemon {
     self.process = process
   }
 
-  /// Ends it as a crash does.
+  /// Ends the bus as a crash does.
   package func stop() {
     guard let process else { return }
     self.process = nil
@@ -72,10 +73,10 @@ package final class BusDaemon {
     process.waitUntilExit()
   }
 
-  /// Stops it where it is, so that it hangs, until `thaw`.
+  /// Suspends the bus until `thaw`, as if it hung.
   package func freeze() { signal(SIGSTOP) }
 
-  /// Lets it go on.
+  /// Resumes the bus.
   package func thaw() { signal(SIGCONT) }
 
   private func signal(_ number: Int32) {

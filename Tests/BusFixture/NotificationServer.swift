@@ -7,8 +7,10 @@ package final class NotificationServer: Sendable {
   package static let name = "org.freedesktop.Notifications"
   package static let path = "/org/freedesktop/Notifications"
 
-  /// Requests of programs, in order: `show NUMBER SUMMARY: BODY [BUTTON ...]`, `close NUMBER`;
-  /// before it `icon BYTES` if there is one.
+  /// Requests of programs, in order.
+  ///
+  /// They are `show NUMBER SUMMARY: BODY [BUTTON ...]` and `close NUMBER`; `icon BYTES` comes
+  /// before a `show` with an icon.
   package let log: AsyncStream<String>
   /// The name of the app that asked last.
   package var app: String { lastApp.withLock { $0 } }

@@ -31,7 +31,7 @@ package final class ScriptedPlayer: Sendable {
     }
   }
 
-  /// The user does something with it.
+  /// Changes the PlaybackStatus, as the user would.
   package func set(_ status: String) { state.withLock { $0 = status } }
 
   /// Its PlaybackStatus.

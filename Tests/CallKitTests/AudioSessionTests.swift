@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a session tells of its route, as texts in their order.
+/// Route changes that a session announces, as texts in their order.
 private struct RouteChanges {
   let texts: AsyncStream<String>
   private let token: any NSObjectProtocol

@@ -4,7 +4,7 @@ import CallStore
 import Foundation
 import Testing
 
-/// What the call system keeps, and knows of callers.
+/// Data that the call system keeps, and its knowledge of callers.
 struct CallBookTests {
   private struct NoDescriptors: Error {}
 

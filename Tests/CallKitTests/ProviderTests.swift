@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 extension ProcessWideTests {
-  /// What provider, controller and observer promise about objects, queues and order.
+  /// Guarantees of provider, controller and observer about objects, queues and order.
   @Suite struct ProviderTests {
     init() async { await CallSystemOwnership.settle() }
 

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What shares the process's one call system and audio session runs one after the other.
+/// Suites that share the process's one call system and audio session, run one after the other.
 @Suite(.serialized, .ownsCallSystem) enum ProcessWideTests {}
 
 /// Records a provider's delegate callbacks, and answers actions as an app does.
@@ -106,7 +106,7 @@ struct Stage {
     try await controller.request(CXTransaction(actions: actions))
   }
 
-  /// Waits for the next callback.
+  /// Waits for the next callbacks, and expects these texts for them.
   func expect(_ expected: String..., location: SourceLocation = #_sourceLocation) async {
     var iterator = delegate.log.makeAsyncIterator()
     for line in expected {

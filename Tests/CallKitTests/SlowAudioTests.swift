@@ -42,7 +42,7 @@ private final class SlowAudio: AudioActivation {
 }
 
 extension ProcessWideTests {
-  /// What the call system answers while devices are being opened, without a sound card.
+  /// Answers of the call system while devices are being opened, without a sound card.
   @Suite(.timeLimit(.minutes(1))) struct SlowAudioTests {
     private let audio = SlowAudio()
 

@@ -2,7 +2,7 @@
 import CallState
 import Testing
 
-/// What the desktop shows, by the state of the calls alone.
+/// Desktop notifications, which follow from the state of the calls alone.
 struct CallNotificationTests {
   private var calls = RingingCalls()
   private let first = CallID(high: 0, low: 1)

@@ -148,7 +148,7 @@ struct DesktopCallScreenTests {
     #expect(await calledBack.next() == "sip:eve@host")
   }
 
-  /// A screen on a bus that stands still, and with it all that it is asked for.
+  /// A call screen on a bus that is suspended, so that nothing is answered.
   private func frozen(
     _ daemon: BusDaemon,
     patienceMilliseconds: Int

@@ -11,8 +11,10 @@ private final class Portal: Sendable {
   private static let path = "/org/freedesktop/portal/desktop"
   private static let interface = "org.freedesktop.portal.Notification"
 
-  /// What programs asked for, in order: `add ID TITLE: BODY [BUTTON ...] PRIORITY`, `remove ID`;
-  /// before it `icon BYTES` if there is one.
+  /// Requests of programs, in order.
+  ///
+  /// They are `add ID TITLE: BODY [BUTTON ...] PRIORITY` and `remove ID`; `icon BYTES` comes before
+  /// an `add` with an icon.
   let log: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
   private let bus: BusConnection

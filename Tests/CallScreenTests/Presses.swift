@@ -4,7 +4,7 @@ import BusFixture
 import CallState
 import Testing
 
-/// What the user presses on the desktop.
+/// Decisions and callbacks that the user requests on the desktop.
 struct Presses {
   private let decisions = AsyncStream<UserDecision>.makeStream()
   private let handles = AsyncStream<String>.makeStream()

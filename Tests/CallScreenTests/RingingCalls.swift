@@ -31,7 +31,7 @@ struct RingingCalls {
     return records
   }
 
-  /// The app fulfils what it was asked first.
+  /// Fulfils the first pending action, as the app would.
   mutating func fulfil() {
     guard let action = control.pendingActions.first else { return }
     control.answer(action.id, isFulfilled: true, at: now)

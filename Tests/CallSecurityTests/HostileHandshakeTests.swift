@@ -5,7 +5,7 @@ import UDPTransport
 
 /// Handshakes that strangers begin, disturb or never end.
 struct HostileHandshakeTests {
-  /// The source of a datagram may be forged.
+  /// Little is sent to a source that sends nothing new, since it may be forged.
   @Test func sourceThatSaysNoMoreIsSpared() throws {
     let victim = try #require(SocketAddress(host: "192.0.2.7", port: 5_004))
     let identity = try Identity.make()
@@ -43,7 +43,7 @@ struct HostileHandshakeTests {
     #expect(answers.values.count { $0 > 0 } == 20)
   }
 
-  /// Signalling has shown whose it is: on a bad network it takes more.
+  /// A host that signalling has answered from is sent more, since a bad network takes more.
   @Test func hostThatSignallingHasAnsweredFromIsSentMore() throws {
     let address = try #require(SocketAddress(host: "192.0.2.7", port: 5_004))
     var client = try MediaHandshake(Identity.make(), towards: address)
@@ -70,7 +70,7 @@ struct HostileHandshakeTests {
     21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 7, 0, 2, 2, 40,
   ]
 
-  /// Before there are keys, anybody can write one.
+  /// Alerts before there are keys end no handshake, since anyone can write them.
   @Test func alertsInTheOpenEndNoHandshake() throws {
     let handshakes = try Handshakes()
     try handshakes.expect()

@@ -38,7 +38,7 @@ struct WordListTests {
     return row[letters.count]
   }
 
-  /// A word that is heard badly must not be another one.
+  /// A misheard word must not turn into another one of the list.
   @Test func thereAre256WordsThatDiffer() {
     let words = WordList.words
     #expect(words.count == 256 && Set(words).count == 256)
@@ -115,7 +115,7 @@ struct IdentityFileTests {
     }
   }
 
-  /// OpenSSL would ask for the passphrase at the terminal.
+  /// An encrypted key is refused, since OpenSSL would ask for its passphrase at the terminal.
   @Test func anEncryptedKeyIsRefused() throws {
     let pem = String(decoding: try Identity.make().pem, as: UTF8.self)
     let begin = "-----BEGIN CERTIFICATE-----"

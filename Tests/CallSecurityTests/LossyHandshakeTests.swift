@@ -186,7 +186,9 @@ struct LossyHandshakeTests {
     print("\(network.name): median \(median) ms, 99 % \(late) ms, worst \(times.last ?? 0) ms")
   }
 
-  /// The far side's flight arrives twice, and what this side began the words with not at all.
+  /// Every datagram is doubled, and one is lost with its copy.
+  ///
+  /// A flight may then arrive twice, or the beginning of the words not at all.
   @Test(arguments: 1...8)
   func anyDatagramMayBeLost(number: Int) throws {
     var double = NetworkConditions("doubles everything", delayMilliseconds: 30)

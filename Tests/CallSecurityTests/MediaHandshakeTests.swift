@@ -29,7 +29,9 @@ struct MediaHandshakeTests {
     try Self.expectBothWays(server.session, client.session)
   }
 
-  /// Who is called has answered, and who has called has gone through the handshake.
+  /// A client knows that the address it sends to answers by any datagram from there.
+  ///
+  /// A server knows the far side's address only after a handshake.
   @Test func addressesThatAnswerAreKnown() throws {
     let address = try #require(SocketAddress(host: "192.0.2.7", port: 5_004))
     let other = try #require(SocketAddress(host: "192.0.2.8", port: 5_004))
@@ -43,7 +45,7 @@ struct MediaHandshakeTests {
     #expect(server.answeringAddress == nil)
   }
 
-  /// The far side's certificate arrives before signalling says which one it is to be.
+  /// The far side's certificate arrives before signalling names the expected one.
   @Test func aHandshakeMayBeOverBeforeTheAnswer() throws {
     let handshakes = try Handshakes()
     try handshakes.run(rounds: 20)
@@ -52,7 +54,7 @@ struct MediaHandshakeTests {
     #expect(handshakes.secured != nil)
   }
 
-  /// A phone that knows no words has none.
+  /// A far side that does not support words is secured without them.
   @Test func wordsAreNotWaitedForWhereTheFarSideHasNone() throws {
     let handshakes = try Handshakes()
     try handshakes.expect(words: false)
@@ -115,8 +117,8 @@ struct MediaHandshakeTests {
     return client.state
   }
 
-  /// Who floods the port before the call's own handshake takes no more than its share of it, and is
-  /// answered no more than he sends.
+  /// A flood before the call's own handshake takes no more than its share of the port, and is
+  /// answered with no more than it sends.
   @Test func strangersAreBounded() throws {
     let handshakes = try Handshakes()
     let noise: [[UInt8]] = (0..<200).map { number in
@@ -130,7 +132,7 @@ struct MediaHandshakeTests {
     #expect(handshakes.takeServerOutgoing().isEmpty)
   }
 
-  /// What one side protects, the other opens.
+  /// Expects that each side opens packets that the other one has protected.
   private static func expectBothWays(_ one: SRTPSession, _ other: SRTPSession) throws {
     for (sender, receiver) in [(one, other), (other, one)] {
       var datagram = ByteBuffer(repeating: 0, count: 200)
@@ -142,7 +144,7 @@ struct MediaHandshakeTests {
     }
   }
 
-  /// Somebody between the two has a handshake with either, and is shown by the words.
+  /// An attacker in the middle, who has a handshake with each side, is revealed by their words.
   @Test func anAttackerInTheMiddleShowsOtherWords() throws {
     let mallory = try Identity.make()
     var shown: [[[String]]] = []
@@ -161,7 +163,7 @@ struct MediaHandshakeTests {
     #expect(shown.allSatisfy { $0[0] != $0[1] })
   }
 
-  /// Thirty others carry out a handshake first; the far side's own comes through, with its words.
+  /// Thirty strangers begin a handshake first; that of the far side still succeeds, with its words.
   @Test func otherHandshakesAreNoHindrance() throws {
     let handshakes = try Handshakes()
     for number in 0..<UInt16(30) { try handshakes.beginForeignHandshake(from: 20_000 + number) }
@@ -177,7 +179,7 @@ struct MediaHandshakeTests {
     #expect(try Handshakes().answeredStrangers(of: 20) == 16)
   }
 
-  /// Each is a guess at the words for a far side that wants to be taken for another.
+  /// Handshakes with words are limited because each is an attacker's guess at the words.
   @Test func threeHandshakesShowWords() throws {
     let handshakes = try Handshakes()
     try handshakes.expect()
@@ -187,7 +189,7 @@ struct MediaHandshakeTests {
 
   /// A phone without rtcp-mux makes a handshake for RTCP too, from a port of its own.
   ///
-  /// However late the voice's is, the keys are those of the voice.
+  /// The keys used are those of the voice's handshake, however late that is.
   @Test(arguments: [0, 1])
   func handshakeOfRTCPIsNotThatOfTheVoice(roundsOfVoiceBefore: Int) throws {
     let handshakes = try Handshakes()
@@ -200,7 +202,7 @@ struct MediaHandshakeTests {
     #expect(handshakes.securedPort == 5_000)
   }
 
-  /// Behind a router that changes ports, signalling does not tell which of the two is the voice's.
+  /// Behind a router that changes ports, signalling does not show which of two is the voice's.
   @Test func lowerOfTwoChangedPortsIsTheVoice() throws {
     let handshakes = try Handshakes()
     try handshakes.expect(words: false, control: 5_001)
@@ -211,7 +213,8 @@ struct MediaHandshakeTests {
     #expect(handshakes.securedPort == 6_000)
   }
 
-  /// What carries both, and what carries the voice alone, is waited for no longer than that takes.
+  /// A changed port is taken at once if it carries RTP and RTCP, and after a short wait if it may
+  /// carry either.
   @Test(arguments: [(nil, 0), (5_001, 10)])
   func changedPortIsTaken(control: UInt16?, ticks: Int) throws {
     let handshakes = try Handshakes()
@@ -221,7 +224,7 @@ struct MediaHandshakeTests {
     #expect(handshakes.securedPort == 6_000)
   }
 
-  /// One port carries both, and the handshake was over before signalling told of it.
+  /// One port carries RTP and RTCP, and handshakes were over before signalling named it.
   @Test func namedPortIsPreferred() throws {
     let handshakes = try Handshakes()
     try handshakes.shakeHands(from: 6_000, rounds: 8)

@@ -219,7 +219,7 @@ struct ActionRulesTests {
 }
 
 extension CallScript {
-  /// A second call that stands, the first one held.
+  /// Connects a second call, after which the first one is on hold.
   func talk2(_ name: Character) throws {
     try start(name)
     fulfilAll()
@@ -231,7 +231,7 @@ extension CallScript {
     while let action = control.pendingActions.first { answer(action) }
   }
 
-  /// A and B, talked to together.
+  /// A conference of the calls A and B.
   static func conference() throws -> CallScript {
     let script = CallScript()
     try script.talk("A")

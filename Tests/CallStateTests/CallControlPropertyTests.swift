@@ -4,8 +4,8 @@ import Testing
 
 @testable import CallState
 
-/// Drives the machine with random events of several providers, calls and users, and checks after
-/// each what must always hold.
+/// Drives `CallControl` with random events of several providers, calls and users, and checks its
+/// invariants after each.
 ///
 /// A scripted device stands for the sound hardware: activation opens it, deactivation closes it.
 /// The seed is the argument; with it alone a failure repeats.
@@ -14,9 +14,9 @@ struct CallControlPropertyTests {
 
   /// The world outside the machine, built from its effects alone.
   private struct World {
-    /// Who has been told that the session is active.
+    /// Provider whose session was reported as active; nil if none is.
     var owner: ProviderID?
-    /// Whether devices are being opened.
+    /// True while devices are being opened.
     var isBusy = false
     var activations = 0
     var deactivations = 0
@@ -77,7 +77,7 @@ struct CallControlPropertyTests {
     }
   }
 
-  /// The machine, the world and the dice.
+  /// The state machine, the world that observes it and the source of random events.
   private struct Game {
     var control = CallControl()
     var world = World()

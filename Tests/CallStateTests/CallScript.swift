@@ -151,7 +151,7 @@ final class CallScript {
     note()
   }
 
-  /// An outgoing call that stands.
+  /// Makes an outgoing call and connects it.
   func talk(_ name: Character) throws {
     try start(name)
     try fulfil(name)
@@ -161,7 +161,7 @@ final class CallScript {
 
   // MARK: What happened
 
-  /// Forgets what has happened, and returns it.
+  /// Clears the log and returns what it had.
   @discardableResult
   func take() -> [String] {
     defer { log = [] }

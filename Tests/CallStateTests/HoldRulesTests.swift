@@ -372,7 +372,7 @@ struct HoldRulesTests {
     #expect(throws: TransactionRefusal.invalidAction) { try script.request(("C", withB)) }
   }
 
-  /// A call that was on hold, whose devices cannot be had when it is resumed.
+  /// A call on hold whose devices are not available when it is resumed.
   private static func resumedWithoutDevices() throws -> CallScript {
     let script = CallScript()
     try script.talk("A")

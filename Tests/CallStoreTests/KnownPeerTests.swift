@@ -24,7 +24,7 @@ struct KnownPeerTests {
     #expect(identities.first?.firstSeen == date(1))
   }
 
-  /// Only the user accepts another one, by forgetting the first.
+  /// Only the user can accept another identity, by forgetting the first.
   @Test func aRememberedIdentityIsNotReplaced() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try store.remember(KnownPeer(fingerprint: "AA"), at: "bob@h", on: date(1))

@@ -138,7 +138,7 @@ struct ReleaseTests {
     #expect(try store.recents() == [call] + recents())
   }
 
-  /// A release that comes later has moved the file on, and this one is used again.
+  /// A later release has upgraded the file, and this one is used again.
   @Test func fileOfALaterReleaseIsUsedAndLosesNothing() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try makeFile(
@@ -181,7 +181,7 @@ struct ReleaseTests {
     #expect(found == ["spam", "en,en,fr,en", "fr", "5", "99", "99"])
   }
 
-  /// Neither another program nor a later release ends this one by what it writes.
+  /// Nothing that another program or a later release writes ends this program.
   @Test(
     arguments: [
       "UPDATE recent SET started = 'yesterday'", "UPDATE recent SET connected = 'never'",

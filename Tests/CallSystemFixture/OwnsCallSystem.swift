@@ -28,11 +28,11 @@ package struct CallSystemOwnership: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == CallSystemOwnership {
-  /// For suites that use the process's call system.
+  /// Trait of suites that use the process's call system.
   package static var ownsCallSystem: Self { CallSystemOwnership() }
 }
 
-/// Whose turn it is.
+/// Queue of the suites, of which one at a time uses the call system.
 private actor Turn {
   static let shared = Turn()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Codecs
 
-/// libopus behind its owners: what goes in comes out, and what is broken does no harm.
+/// Owners of libopus's encoder and decoder: sound passes through, and damaged packets do no harm.
 struct OpusTests {
   /// Speech-like: three harmonics that swell four times a second.
   private static func voice(from first: Int, count: Int) -> SampleBuffer {
@@ -98,7 +98,8 @@ struct OpusTests {
     #expect(abs(played / said - 1) < 0.1)
   }
 
-  /// Received packets sound the same at 5; losses do from libopus 1.5 on alone.
+  /// Complexity 5 does not change received packets, and changes concealment only from libopus 1.5
+  /// on.
   @Test func complexityConcealsOtherwiseWhereTheLibraryCan() throws {
     let packets = try Self.packets(20, frames: 960)
     var plain = try Player(after: packets[..<19])

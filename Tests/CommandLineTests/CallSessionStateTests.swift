@@ -18,7 +18,7 @@ struct CallSessionStateTests {
     CallSessionState(.init(answersAtOnce: answersAtOnce, endsAfterFirst: endsAfterFirst))
   }
 
-  /// Alice is connected; Bob is held if that is wished.
+  /// A session with Alice connected, and Bob on hold if `isBobHeld`.
   private func talking(isBobHeld: Bool = false) -> CallSessionState {
     var state = session()
     if isBobHeld {
@@ -302,7 +302,7 @@ struct CallSessionStateTests {
 }
 
 extension CallSessionState.Effect {
-  /// The call that it is done to; nil for a summary, which comes with the end.
+  /// Call that the effect acts on; nil for a summary and for effects that name no call.
   fileprivate var call: UUID? {
     switch self {
     case .answer(let call), .endAndAnswer(let call), .end(let call), .setMuted(let call, _),

@@ -47,7 +47,7 @@ struct CheckFindingTests {
     #expect((fields["figures"] as? [String: Double]) == ["peak": 0])
   }
 
-  /// A device's name comes from outside.
+  /// Control characters in a device's name, which comes from outside, do not reach the terminal.
   @Test func controlCharactersDoNotReachTheTerminal() {
     let name = "\u{1B}[2Jcard\u{7}"
     let finding = CheckFinding.good(subject: "card", saying: "\(name)")

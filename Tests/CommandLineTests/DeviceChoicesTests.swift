@@ -6,7 +6,7 @@ import Testing
 
 @testable import CommandLine
 
-/// What a call takes when no device is named, with made-up cards and a store of the test's own.
+/// Choice of devices for a call that names none, with made-up cards and a store of the test's own.
 struct DeviceChoicesTests {
   private static func card(_ number: Int, _ id: String, _ label: String) -> SoundCard {
     SoundCard(

@@ -5,7 +5,9 @@ import Testing
 
 /// A device's clock against the system's.
 struct DeviceTimingTests {
-  /// Looks each 5 ms at a clock that is so much too fast, each `late` by as many microseconds.
+  /// Compares clocks every 5 ms for `seconds`; the device's is fast by `partsPerMillion`.
+  ///
+  /// `late` gives the lateness of each look, in microseconds.
   private func comparison(
     partsPerMillion: Double,
     seconds: Double,

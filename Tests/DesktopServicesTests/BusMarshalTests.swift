@@ -4,9 +4,9 @@ import Testing
 
 @testable import DesktopServices
 
-/// Values on their way through a message of libdbus.
+/// Values that are written to a message of libdbus and read back.
 struct BusMarshalTests {
-  /// What a message that carries `values` holds.
+  /// Values that are read from a message of libdbus after `values` were written to it.
   private func through(_ values: [BusValue]) throws -> [BusValue] {
     let message = unsafe dbus_message_new_signal("/x", "org.example.Test", "Changed")
     let made = try unsafe #require(message)

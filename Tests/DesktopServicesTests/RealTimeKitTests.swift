@@ -10,7 +10,7 @@ private final class ScriptedRealTimeKit: Sendable {
   private let bus: BusConnection
   private let told = AsyncStream<[BusValue]>.makeStream()
 
-  /// What it was asked for.
+  /// Arguments of the requests for real-time scheduling, in order.
   var requests: AsyncStream<[BusValue]> { told.stream }
 
   init?(grants: Bool, address: String) {
@@ -33,7 +33,8 @@ private final class ScriptedRealTimeKit: Sendable {
 }
 
 struct RealTimeKitTests {
-  /// What the process was limited to, instead of the test's own process.
+  /// Records limits on real-time processing, in microseconds, instead of setting them for the
+  /// process of the tests.
   private final class Limits: Sendable {
     let asked = Mutex<[Int]>([])
 

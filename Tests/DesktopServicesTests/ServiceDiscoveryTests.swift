@@ -8,9 +8,9 @@ import Testing
 private final class ScriptedAvahi: Sendable {
   private static let name = "org.freedesktop.Avahi"
   private let bus: BusConnection
-  /// What it was asked for, in order.
+  /// Method calls received, in order.
   let asked = AsyncStream<BusMessage>.makeStream()
-  /// Names that other machines have.
+  /// Service names that other machines have taken.
   private let taken: Mutex<Set<String>>
 
   init?(address: String, taken: Set<String> = []) {

@@ -5,7 +5,7 @@ import Testing
 /// A call over each sound server that a headset may be behind.
 @Suite(.serialized)
 struct CallKindTests {
-  /// The voice went to the headset and came back all the time.
+  /// Expects that the voice goes to the headset and comes back all the time.
   private func expectEchoes(of call: EchoCall, after begin: () throws -> Void = {}) throws {
     let outcome = try call.run(seconds: 9, quietFor: 1) { _ in try begin() }
     #expect(outcome.isEndedWell, "\(outcome.farOutput)")

@@ -4,32 +4,34 @@ import ProgramRig
 import Testing
 import VoiceEngine
 
-/// A call to a machine whose microphone hears its loudspeaker: what the caller says comes back.
+/// A call to a machine whose microphone hears its loudspeaker, so that the caller's sound comes
+/// back.
 struct EchoCall {
-  /// What came back.
+  /// Measurements of a call.
   struct Outcome {
-    /// When each probe was said that came back, in seconds, and how much later it came, in
-    /// milliseconds.
+    /// Probes that came back: the time at which each was sent, in seconds of the call, and its
+    /// round-trip delay, in milliseconds.
     var echoes: [(second: Double, delay: Double)] = []
-    /// How long the sound server was disturbed, in milliseconds.
+    /// Duration of the sound server's disturbance, in milliseconds.
     var downtime = 0.0
-    /// The processor time that the far side took up to then, as a share of the call's.
+    /// Processor time of the far side before the disturbance, as a share of that time.
     var processorShare = 0.0
-    /// Whether both sides say that the call ended well.
+    /// True if both programs ended with status 0.
     var isEndedWell = false
-    /// What the far side printed.
+    /// Output of the far side's program.
     var farOutput = ""
 
-    /// The longest time without an echo, beyond the distance of two probes, in milliseconds.
+    /// Longest time without an echo, beyond the interval of two probes, in milliseconds; infinite
+    /// with fewer than two echoes.
     var silence: Double {
       zip(echoes, echoes.dropFirst()).map { ($1.second - $0.second) * 1_000 }.max()
         .map { $0 - EchoCall.interval * 1_000 } ?? .infinity
     }
   }
 
-  /// Between two probes, in seconds.
+  /// Interval between two probes, in seconds.
   private static let interval = 0.25
-  /// The playout looks for its delay.
+  /// Time in seconds until the playout has settled on its delay.
   private static let settling = 3.0
 
   private let program: String
@@ -47,9 +49,9 @@ struct EchoCall {
     self.folder = folder
   }
 
-  /// Holds the call for so long, and disturbs the server after `quiet` seconds of it.
+  /// Makes a call of `seconds`, and disturbs the sound server after `quiet` seconds of it.
   ///
-  /// The sound that the caller hears is the clock.
+  /// Time is measured by the sound that the caller receives.
   func run(
     seconds: Int,
     quietFor quiet: Double,

@@ -3,13 +3,13 @@ import DeviceTiming
 import Testing
 
 struct DeviceClockTests {
-  /// A loudspeaker at 48 kHz whose position moves in steps, looked at now and then.
+  /// A loudspeaker at 48 kHz whose position moves in steps, and is read at intervals.
   private struct Loudspeaker {
     let step: Int64
     var stalls: [Range<Int64>] = []
     var dry: [Range<Int64>] = []
 
-    /// Nanoseconds of sound by the time `now`, of which stalls are left out.
+    /// Nanoseconds of sound played by the time `now`, without stalls.
     func sounded(by now: Int64) -> Int64 {
       now - stalls.reduce(0) { $0 + max(0, min(now, $1.upperBound) - $1.lowerBound) }
     }
@@ -27,7 +27,7 @@ struct DeviceClockTests {
 
   private static let millisecond: Int64 = 1_000_000
 
-  /// How far the clock is from what has sounded, in milliseconds, at each look.
+  /// Difference between the clock and the sound played, in milliseconds, at each reading.
   private func errors(
     of loudspeaker: Loudspeaker,
     period: FrameCount,

@@ -42,7 +42,7 @@ struct PlaybackLevelTests {
 
     var now: MonotonicInstant { MonotonicInstant(nanoseconds: Int64(turns) * 5_000_000) }
 
-    /// Serves it once more; a near miss finds next to nothing left.
+    /// Serves the device once more; in a near miss next to nothing is left.
     mutating func turn(isNearMiss: Bool = false) {
       turns += 1
       queued = isNearMiss ? 10 : max(0, queued - 240)

@@ -2,8 +2,9 @@ import DeviceTiming
 import MediaCore
 import Testing
 
-/// A sound server that is not given the processor now and then: it begins the cycle that it missed
-/// late, and the next one at once, as jackd does.
+/// A sound server that gets no processor time now and then.
+///
+/// It begins the cycle that it missed late, and the next one at once, as jackd does.
 @Suite struct ServerStandstillTests {
   private static let period: Int64 = 8_000_000 / 3
 
@@ -16,15 +17,15 @@ import Testing
     var taken: Int64 = 0
     var now: Int64 = 0
     var runsDry = 0
-    /// What was written while the server stood still.
+    /// Frames written while the server stood still.
     var writtenMeanwhile = 0
-    /// By how much the device's time differs from the cycles, in each.
+    /// Difference between the device's time and that of the cycles, in nanoseconds, at each cycle.
     var phases: [Int64] = []
 
     private var isDry = false
     private var isBehind = false
 
-    /// A block sounds next.
+    /// Takes the next block, which then sounds.
     private mutating func take() {
       if queued < 128 {
         runsDry += 1
@@ -48,7 +49,7 @@ import Testing
       return frames
     }
 
-    /// `periods` have begun, and the program was woken by the last of them.
+    /// Begins `periods` cycles, the last of which wakes the program.
     ///
     /// A write that is due after the next cycle is left to that one, which does it at once.
     private mutating func serve(_ periods: Int, next: Int64 = .max) {
@@ -79,7 +80,7 @@ import Testing
       }
     }
 
-    /// It stands still for so long in addition to a period.
+    /// Makes the server stand still for `nanoseconds` in addition to a period.
     mutating func standStill(nanoseconds: Int64) {
       let end = now + ServerStandstillTests.period + nanoseconds
       look(until: end)
@@ -87,7 +88,7 @@ import Testing
       serve(2)
     }
 
-    /// One cycle is late, by less than a period, and the next one in time.
+    /// Begins one cycle late, by less than a period, and the next one on time.
     mutating func beLate(nanoseconds: Int64) {
       look(until: now + ServerStandstillTests.period + nanoseconds)
       now += ServerStandstillTests.period + nanoseconds
@@ -97,7 +98,9 @@ import Testing
     }
   }
 
-  /// A minute in which a hundred times 3 to 20 ms are lost, after five seconds without.
+  /// Simulates five quiet seconds, then about a minute with a hundred standstills of 3 to 20 ms.
+  ///
+  /// `early` is the number of underruns up to the eleventh of these.
   private func busyMinute() -> (server: Server, early: Int) {
     var random = SeededGenerator(seed: 7)
     var server = Server()

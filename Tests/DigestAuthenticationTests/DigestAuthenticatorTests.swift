@@ -31,7 +31,7 @@ struct DigestAuthenticatorTests {
     )
   }
 
-  /// A far side, or a proxy on the way, is given no more than the server was.
+  /// A far side, or a proxy on the path, is answered only on terms as strong as the server's.
   @Test(
     arguments: [
       ("SHA-256", "http-auth@example.org", "auth", true),
@@ -67,7 +67,7 @@ struct DigestAuthenticatorTests {
     #expect(headers.isEmpty != isAnswered)
   }
 
-  /// A nonce that is called too old is no way to a weaker hash.
+  /// A stale nonce does not permit a weaker hash.
   @Test func staleNonceChangesNoTerms() throws {
     let terms = DigestTerms(realm: "http-auth@example.org", isStrong: true, hasQuality: true)
     var other = DigestAuthenticator()
@@ -79,7 +79,7 @@ struct DigestAuthenticatorTests {
     }
   }
 
-  /// An old server that knows MD5 alone is answered as before.
+  /// Challenges of an old server that knows MD5 alone are still answered.
   @Test func termsOfAnOldServerAreMD5() throws {
     let terms = DigestTerms(realm: "http-auth@example.org", isStrong: false, hasQuality: false)
     var other = DigestAuthenticator()
@@ -89,7 +89,7 @@ struct DigestAuthenticatorTests {
     #expect(!other.headers(method: "BYE", uri: "sip:a@b", clientNonce: "1").isEmpty)
   }
 
-  /// RFC 7616 section 3.9.1.
+  /// Example of RFC 7616 section 3.9.1.
   @Test(
     arguments: [
       ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
@@ -105,7 +105,7 @@ struct DigestAuthenticatorTests {
     #expect(headers.hasSuffix("\r\n"))
   }
 
-  /// RFC 2617 section 3.5, as a server without `algorithm` writes it; and RFC 2069 without `qop`.
+  /// Example of RFC 2617 section 3.5 without `algorithm`, and one without `qop` (RFC 2069).
   @Test mutating func oldServersAreAnswered() throws {
     var challenge = DigestChallenge(
       realm: "testrealm@host.com",
@@ -127,7 +127,7 @@ struct DigestAuthenticatorTests {
     #expect(headers().contains("response=\"670fd8c2df070c60b045671b8b24ff02\""))
   }
 
-  /// The preference is the server's (RFC 8760 section 2.4).
+  /// The server's order of algorithms counts (RFC 8760 section 2.4).
   @Test mutating func firstKnownAlgorithmIsUsed() throws {
     let listed = ["SHA-512-256-sess", "SHA-256", "MD5"].map { Self.challenge($0) }
     try authenticator.take(listed, at: start) { _ in Self.mufasa }
@@ -165,7 +165,7 @@ struct DigestAuthenticatorTests {
     #expect(headers.contains("nonce=\"next\"") && headers.contains("nc=00000001"))
   }
 
-  /// Without an answer libre would send the request again, without end.
+  /// A refusal without a challenge is an error, or libre would repeat the request endlessly.
   @Test mutating func refusalWithoutAChallengeIsFinal() {
     #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {
       try authenticator.take([], at: start) { _ in Self.mufasa }
@@ -202,7 +202,7 @@ struct DigestAuthenticatorTests {
     #expect(headers() == "")
   }
 
-  /// What libre calls by these names is this module, or calls would know MD5 alone.
+  /// This module replaces libre's functions of the same names, which know MD5 alone.
   @Test func functionsOfLibreAreReplaced() {
     var state: OpaquePointer?
     let code = unsafe sip_auth_alloc(&state, nil, nil, false)

@@ -37,7 +37,7 @@ struct EchoLoopTests {
     callee = try streams.attach(.opus(ssrc: 2, seed: 7), over: transport)
   }
 
-  /// Who speaks in bursts of a tone, and what comes back.
+  /// A caller that sends bursts of a tone, and the sound that comes back.
   private struct Caller: ~Copyable {
     var stream: VoiceStream
     var heard: [Float] = []
@@ -161,7 +161,7 @@ struct EchoLoopTests {
     #expect(towardsCaller.sent == sent)
   }
 
-  /// Nobody can have a stranger flooded by an echo.
+  /// An echo sends no more packets than it receives, so that it cannot flood a stranger.
   @Test func echoSendsNoMoreThanItGets() throws {
     var caller = try Caller()
     for _ in 0..<300 {
@@ -179,7 +179,7 @@ struct EchoLoopTests {
     #expect(towardsCaller.sent - sent < 12, "what was in the buffer, and reports")
   }
 
-  /// A server on the way may go on with another source in the middle of a call.
+  /// A server on the path may change to another source in the middle of a call.
   @Test func echoGoesOnWithAnotherSource() throws {
     var caller = try Caller()
     run(&caller, milliseconds: 3_000)

@@ -4,17 +4,17 @@ import ProgramRig
 
 /// The far side's end of a connection over the loopback interface.
 ///
-/// It is reset at its end, so that no port stays taken: there are many of them in a second.
+/// It is reset at its end, so that no port stays taken: there are many connections in a second.
 @safe
 final class FarEnd {
-  /// Its numeric host.
+  /// Numeric host of this end.
   let host: String
-  /// Its port.
+  /// Port of this end.
   let port: UInt16
   private var descriptor: CInt
   private var secured: OpaquePointer?
 
-  /// An end that has been accepted.
+  /// An accepted connection.
   init(_ descriptor: CInt, at host: String = "127.0.0.1") {
     self.host = host
     self.descriptor = descriptor
@@ -55,7 +55,7 @@ final class FarEnd {
 
   // MARK: TLS
 
-  /// Has everything encrypted from now on.
+  /// Encrypts everything from now on by TLS.
   func secure() {
     // OpenSSL writes to connections that have ended.
     signal(SIGPIPE, SIG_IGN)
@@ -65,7 +65,7 @@ final class FarEnd {
     _ = unsafe SSL_set_fd(secured, descriptor)
   }
 
-  /// Goes on with the handshake of TLS; true once it is over, and without TLS.
+  /// Continues the handshake of TLS; true once it is over, and always without TLS.
   func isReady() -> Bool {
     guard let secured = unsafe secured else { return true }
     // The phone's side has the same list of errors: it must not find others' there.
@@ -87,7 +87,7 @@ final class FarEnd {
     }
   }
 
-  /// What has arrived.
+  /// Returns all bytes that have arrived.
   func hear() -> [UInt8] {
     var heard: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
@@ -113,7 +113,7 @@ final class Listener {
   let port: UInt16
   private let descriptor: CInt
 
-  /// Nil if none is free.
+  /// Listens at a free port; nil if none is free.
   init?() {
     let kind =
       CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
@@ -134,11 +134,12 @@ final class Listener {
   }
 }
 
-/// Sends bytes in segments of a length, the last of which has all the rest; 0 stands for one.
+/// Sends bytes in segments of `length`, the last of which has all the rest; 0 means a single
+/// segment.
 ///
-/// What is at the other end takes in each of them by itself.
+/// The receiver processes each segment before the next is sent.
 ///
-/// To be awaited on the event loop.
+/// Must be awaited on the event loop.
 func say(
   _ bytes: [UInt8],
   inSegmentsOf length: Int = 0,

@@ -15,9 +15,9 @@ func finish(_ body: @escaping @Sendable () async -> Void) {
   isDone.wait()
 }
 
-/// Comes back once the event loop has taken in what has arrived, two milliseconds later at most.
+/// Returns once the event loop has processed what has arrived, two milliseconds later at most.
 ///
-/// To be awaited on the event loop.
+/// Must be awaited on the event loop.
 func turn(isolation: isolated (any Actor)? = #isolation) async {
   let timer = unsafe re_timer_alloc()
   // Its timers follow what it reads. But what makes this go on is read as well, and may have been
@@ -53,16 +53,16 @@ func loopbackSocket() -> MediaSocket? {
   return try? MediaSocket(bindingTo: address)
 }
 
-/// The port of the loopback interface that connections are opened to; 0 for none.
+/// Port of the loopback interface that connections may be opened to; 0 for none.
 let openPort = Atomic<UInt16>(0)
 
 private typealias Connector = @convention(c) (OpaquePointer?, UnsafeRawPointer?) -> CInt
 
-/// In the place of libre's function: opens no connection but one to `openPort`.
+/// Replaces libre's function: refuses every connection but those to `openPort`.
 ///
-/// What is fuzzed may name any host of the world, and none is to hear of it. Datagrams stay here as
-/// well: they leave from the loopback address, which the kernel lets go nowhere else. Returns an
-/// errno.
+/// Fuzzed bytes may name any host, and none must receive anything. Datagrams stay on this machine
+/// as well: they leave from the loopback address, from which the kernel lets them go nowhere else.
+/// Returns an errno.
 @c(tcp_conn_connect)
 package func refuseConnection(
   _ connection: OpaquePointer?,
@@ -80,14 +80,14 @@ package func refuseConnection(
   return unsafe connect(connection, peer)
 }
 
-/// What a target leaves open.
+/// Detection of descriptors that a target leaves open.
 enum Descriptors {
   /// The lowest free descriptor after the first input.
   private static let first = Atomic<CInt>(-1)
-  /// A phone may hold some for seconds after its end.
+  /// Number of descriptors that may be left open: a phone may hold some for seconds after its end.
   ///
-  /// libre takes no more than 1,024: with so many no other phone could start, and no input would do
-  /// anything.
+  /// libre takes no more than 1,024: with so many no other phone could start, and no input would
+  /// have any effect.
   private static let tolerance: CInt = 100
 
   /// Stops the fuzzer if inputs leave descriptors open.

@@ -1,20 +1,20 @@
-/// What a far side says to a phone: texts in which parts of what the phone has said are put.
+/// Messages of a far side to a phone, filled with parts of the phone's own messages.
 struct FarSideText {
-  /// What a letter after a dollar sign stands for.
+  /// Texts that replace a dollar sign and a letter, by that letter.
   private var values: [UInt8: [UInt8]]
 
-  /// Headers of the phone's last message.
+  /// Headers that are kept of the phone's last message, with their letters.
   private static let headers: [(letter: UInt8, name: [UInt8])] = [
     (UInt8(ascii: "v"), Array("Via: ".utf8)), (UInt8(ascii: "f"), Array("From: ".utf8)),
     (UInt8(ascii: "t"), Array("To: ".utf8)), (UInt8(ascii: "i"), Array("Call-ID: ".utf8)),
     (UInt8(ascii: "n"), Array("CSeq: ".utf8)),
   ]
-  /// In the first line of a message, at its start or at its end.
+  /// Version of SIP, at the start or at the end of a message's first line.
   private static let version = Array("SIP/2.0".utf8)
-  /// Longer datagrams are dropped in any case.
+  /// Length in bytes at which filling stops: longer datagrams are dropped in any case.
   private static let limit = 8_192
 
-  /// The texts of a far side at a host and a port.
+  /// Texts of a far side at `host` and `port`.
   init(host: String, port: UInt16) {
     values = [UInt8(ascii: "h"): Array(host.utf8), UInt8(ascii: "p"): Array("\(port)".utf8)]
   }
@@ -35,7 +35,7 @@ struct FarSideText {
     return filled
   }
 
-  /// Takes in what the phone has said: one message or several.
+  /// Keeps the headers of messages that the phone has sent: one or several.
   mutating func note(_ said: [UInt8]) {
     var found: [UInt8: [UInt8]] = [:]
     for line in said.split(separator: UInt8(ascii: "\n")) {

@@ -95,7 +95,7 @@ func fuzzManifests(_ bytes: [UInt8]) {
   }
 }
 
-/// What phones of the local network announce.
+/// Services that phones announce in the local network.
 func fuzzNeighbours(_ bytes: [UInt8]) {
   var source = ByteSource(bytes)
   var neighbourhood = Neighbourhood()
@@ -123,7 +123,7 @@ func fuzzNeighbours(_ bytes: [UInt8]) {
   }
 }
 
-/// What an extension of the call directory says.
+/// Lines that an extension of the call directory writes.
 func fuzzDirectory(_ bytes: [UInt8]) {
   var check = DirectoryLoadCheck(mayBeIncremental: bytes.count % 2 == 0)
   for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -133,7 +133,7 @@ func fuzzDirectory(_ bytes: [UInt8]) {
   }
 }
 
-/// Messages of the bus, as a service may send them, and what Avahi says by them.
+/// Messages of the bus as a service may send them, also read as Avahi's.
 func fuzzBus(_ bytes: [UInt8]) {
   let characters = bytes.map { CChar(bitPattern: $0) }
   let message = unsafe dbus_message_demarshal(characters, CInt(characters.count), nil)

@@ -1,7 +1,7 @@
 import CLibFuzzer
 import Glibc
 
-/// What is fuzzed, by name: readers of this package, which get what libFuzzer invents.
+/// Fuzz targets by name: readers of this package, which get the bytes that libFuzzer invents.
 ///
 /// libFuzzer runs the one that `FUZZ_TARGET` names; `make fuzz` runs all of them. A target must
 /// neither trap nor go on for ever, whatever the bytes are.
@@ -34,7 +34,7 @@ enum FuzzTargets {
     "wave": fuzzWave,
   ]
 
-  /// The one that is run.
+  /// Target named by `FUZZ_TARGET`.
   static let chosen: @Sendable ([UInt8]) -> Void = {
     let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) } ?? ""
     if let target = all[name] { return target }
@@ -53,7 +53,7 @@ enum FuzzTargets {
   }
 }
 
-/// Bytes that are taken one after the other, for decisions of a target's own; zeros behind the end.
+/// Bytes that are taken one after the other, for decisions of a target's own; zeros after the end.
 struct ByteSource {
   private let bytes: [UInt8]
   private var place = 0
@@ -67,7 +67,7 @@ struct ByteSource {
     return place < bytes.count ? bytes[place] : 0
   }
 
-  /// As many bytes as the next two say, at most `limit`.
+  /// Takes as many bytes as the next two bytes say, little-endian, but no more than `limit`.
   mutating func chunk(limit: Int) -> [UInt8] {
     let length = min(limit, Int(byte()) | Int(byte()) << 8)
     let end = min(bytes.count, place + length)
@@ -76,7 +76,7 @@ struct ByteSource {
     return Array(bytes[place..<end])
   }
 
-  /// All that is left.
+  /// Takes all remaining bytes.
   mutating func rest() -> [UInt8] {
     defer { place = bytes.count }
     return place < bytes.count ? Array(bytes[place...]) : []

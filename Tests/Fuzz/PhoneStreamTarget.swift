@@ -4,12 +4,13 @@ import ProgramRig
 import UDPTransport
 @testable import SIPSignalling
 
-/// A phone that is at work, whose far side speaks by a connection: where a message ends is for the
-/// phone to find.
+/// A phone at work, whose far side sends over a connection, so that the phone must find where a
+/// message ends.
 ///
-/// The first byte says how: by TLS if bit 0 is set; the phone ends before the connection does if
-/// bit 1 is set; the other bits are the length of a segment, 0 if each record is one. The rest is a
-/// list of records as for `fuzzPhone`, of which each may be a part of a message or several.
+/// Bits of the first byte select the course: TLS if bit 0 is set; the phone ends before the
+/// connection does if bit 1 is set; the other bits are the length of a segment, 0 if each record is
+/// one. The rest is a list of records as for `fuzzPhone`, of which each may be a part of a message
+/// or several.
 func fuzzPhoneStream(_ bytes: [UInt8]) {
   let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "alice"))
   finish { await agent.play(stream: bytes) }
@@ -55,7 +56,8 @@ extension UserAgent {
     return unsafe re_transport_port(stack.sip, transport.inLibre, stack.host)
   }
 
-  /// True if it answers others, by UDP at an address, whatever has come by the connection.
+  /// True if it answers others, by UDP at an address, after anything has arrived over the
+  /// connection.
   private func answersQuestion(at address: SocketAddress) async -> Bool {
     // No input knows the number: it cannot take the question for its own.
     guard let socket = loopbackSocket() else { return true }

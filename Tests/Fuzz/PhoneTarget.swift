@@ -3,19 +3,19 @@ import CLibre
 import UDPTransport
 @testable import SIPSignalling
 
-/// A phone that is at work: what the far side sends, and what the user wants meanwhile.
+/// A phone at work: messages of the far side, and actions of the user meanwhile.
 ///
-/// The input is a list of records with the byte 30 between. A record of one letter is a wish of the
-/// user's (`UserAgent.take`), another one a datagram (`FarSideText`).
+/// The input is a list of records with the byte 30 between. A record of one letter is an action of
+/// the user (`UserAgent.take`), any other one a datagram (`FarSideText`).
 func fuzzPhone(_ bytes: [UInt8]) {
   let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "alice"))
   finish { await agent.play(bytes) }
 }
 
-/// The far side of a phone, which answers what the phone has really said.
+/// The far side of a phone, which can answer messages that the phone has really sent.
 private struct FarSide: ~Copyable {
   private let socket: MediaSocket
-  /// Where the phone has sent from last: an account has a port of its own.
+  /// Address from which the phone sent last: an account has a port of its own.
   private var phone: SocketAddress
   private var text: FarSideText
 
@@ -30,10 +30,10 @@ private struct FarSide: ~Copyable {
   /// Sends a text as a datagram.
   func say(_ record: ArraySlice<UInt8>) { socket.send(text.filled(record), to: phone) }
 
-  /// True if the phone has said something that was not taken in.
+  /// True if a datagram of the phone waits to be read.
   var isSpokenTo: Bool { socket.peekFirstByte() != nil }
 
-  /// Takes in what the phone has said.
+  /// Reads all datagrams that the phone has sent.
   mutating func listen() {
     while let datagram = socket.receiveDatagram() {
       phone = datagram.source
@@ -59,7 +59,8 @@ extension UserAgent {
     await end()
   }
 
-  /// Listens, with an identity by TLS as well, and returns where it does by UDP.
+  /// Listens, by TLS as well if there is an identity, and returns the UDP address; nil if there is
+  /// no port.
   func open(securedBy identity: Identity? = nil) -> SocketAddress? {
     // Without a port that is free there is nothing to be fuzzed.
     guard let shown = try? start(securing: identity).first,
@@ -70,9 +71,10 @@ extension UserAgent {
     return UInt16(port).flatMap { SocketAddress(host: "127.0.0.1", port: $0) }
   }
 
-  /// Does what the user wants, whose far side is called by a URI: one letter of the cases below.
+  /// Performs an action of the user: one letter of the cases below, with `target` as the URI to
+  /// call.
   ///
-  /// True if the phone says something a little later.
+  /// Returns true if the phone sends something a little later.
   func take(_ letter: UInt8, calling target: String) -> Bool {
     let ids = calls.keys.sorted().map { SIPCallID(rawValue: $0) }
     var offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
@@ -116,7 +118,7 @@ extension UserAgent {
     return false
   }
 
-  /// Ends at once: a goodbye would have no answer.
+  /// Ends calls and agent at once, since a goodbye would have no answer.
   func end() async {
     for id in calls.keys { hangUp(SIPCallID(rawValue: id)) }
     for stack in stacks { stack.release() }

@@ -4,23 +4,23 @@ import Synchronization
 import UDPTransport
 @testable import SIPSignalling
 
-/// What a TURN server answers, and what comes by way of it, to a client that is at work.
+/// Answers of a TURN server, and data relayed by it, to a client at work.
 func fuzzRelay(_ bytes: [UInt8]) {
   let relay = RunningRelay()
   finish { await relay.play(bytes) }
 }
 
-/// The same by a connection, on which the answers are cut anywhere: where a message ends is for the
-/// client to find (RFC 8656 section 12.5).
+/// The same over a connection whose segments end anywhere, so that the client must find where a
+/// message ends (RFC 8656 section 12.5).
 ///
-/// The first byte is the length of a segment, 0 if it has all that there is to say.
+/// The first byte is the length of a segment; 0 means a single segment.
 func fuzzRelayStream(_ bytes: [UInt8]) {
   let relay = RunningRelay()
   finish { await relay.play(stream: bytes) }
   Descriptors.check()
 }
 
-/// A client on the event loop.
+/// A TURN client on the event loop.
 private actor RunningRelay {
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe EventLoopThread.shared.asUnownedSerialExecutor()

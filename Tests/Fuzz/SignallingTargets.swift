@@ -12,7 +12,7 @@ private let isReady: Bool = {
   return libre_init() == 0
 }()
 
-/// What far sides write about their media: offers, answers, early media.
+/// Media descriptions of far sides: offers, answers, early media.
 func fuzzDescriptions(_ bytes: [UInt8]) {
   guard isReady else { return }
   var source = ByteSource(bytes)
@@ -88,7 +88,7 @@ func fuzzMessages(_ bytes: [UInt8]) {
   _ = unsafe mem_deref(UnsafeMutableRawPointer(authentication))
 }
 
-/// Connectivity checks, and an agent that gets them.
+/// Connectivity checks, and an ICE agent that receives them.
 func fuzzPaths(_ bytes: [UInt8]) {
   guard isReady, let host = SocketAddress(host: "192.0.2.1", port: 4_000),
     let peer = SocketAddress(host: "192.0.2.2", port: 4_002)
@@ -125,7 +125,7 @@ func fuzzPaths(_ bytes: [UInt8]) {
   }
 }
 
-/// What users and other programs name: links, addresses, numbers, targets of transfers.
+/// Text from users and other programs: links, addresses, numbers, targets of transfers.
 func fuzzLinks(_ bytes: [UInt8]) {
   let text = String(decoding: bytes, as: UTF8.self)
   _ = SIPAddress(text)?.uri(atNumericHost: "192.0.2.1", by: .tls)

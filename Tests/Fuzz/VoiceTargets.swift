@@ -3,7 +3,7 @@ import RealTime
 import RTP
 @testable import VoiceStream
 
-/// A call's stream: datagrams in any order, at any time, of both kinds, and what would be played.
+/// A call's stream: RTP and RTCP datagrams in any order, at any time, and the sound that is played.
 func fuzzVoice(_ bytes: [UInt8]) {
   var source = ByteSource(bytes)
   let choice = source.byte()

@@ -4,7 +4,7 @@ import UDPTransport
 
 @testable import ICE
 
-/// An agent alone: nothing comes to it but what a test lets come.
+/// An agent without a far side: it receives nothing but what a test supplies.
 private struct LoneAgent {
   struct Check {
     let request: BindingMessage
@@ -17,7 +17,7 @@ private struct LoneAgent {
   private var generator = SeededGenerator(seed: 3)
   private var now = MonotonicInstant(nanoseconds: 0)
   private var far: ICECredentials
-  /// What it has asked, and whom.
+  /// Connectivity checks that the agent has sent, with their destinations.
   private(set) var checks: [Check] = []
   private(set) var replies = 0
 
@@ -33,7 +33,7 @@ private struct LoneAgent {
     handle(.started)
   }
 
-  /// How many checks went to each host.
+  /// Numbers of checks sent, by host.
   var counts: [String: Int] { checks.reduce(into: [:]) { $0[$1.address.host, default: 0] += 1 } }
 
   private mutating func handle(_ event: ICEAgent.Event) {
@@ -53,7 +53,7 @@ private struct LoneAgent {
     }
   }
 
-  /// A far side that has begun anew names addresses of its own, or a stranger's.
+  /// Restarts the agent with a new far side that names these addresses, its own or a stranger's.
   mutating func describe(_ addresses: [SocketAddress]) {
     agent.restart(with: .random(using: &generator))
     far = .random(using: &generator)
@@ -63,7 +63,7 @@ private struct LoneAgent {
     handle(.described(ICEDescription(credentials: far, candidates: candidates)))
   }
 
-  /// The far side asks, from an address of its own or from a forged one.
+  /// Receives a check of the far side from `address`, its own or a forged one.
   mutating func ask(from address: SocketAddress) {
     var request = BindingMessage(.request, transaction: Array(repeating: 1, count: 12))
     request.username = "\(agent.description.credentials.userFragment):\(far.userFragment)"
@@ -73,7 +73,7 @@ private struct LoneAgent {
     handle(.received(request, from: address, at: .socket))
   }
 
-  /// An answer of the far side's, signed with the password, from an address.
+  /// Receives a success response of the far side, signed with its password, from `address`.
   mutating func answer(_ transaction: [UInt8], from address: SocketAddress) {
     var response = BindingMessage(.success, transaction: transaction)
     response.mapped = Self.own

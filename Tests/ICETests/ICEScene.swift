@@ -6,15 +6,15 @@ import UDPTransport
 /// A router between a machine and the internet, as RFC 4787 describes its kinds.
 struct Router {
   enum Kind: CaseIterable {
-    /// None: the machine has an address of the internet's.
+    /// No router: the machine has a public address.
     case none
-    /// One port for all, and everybody may use it.
+    /// One port for all destinations, open to every sender.
     case fullCone
-    /// One port for all, and those may use it to whom something was sent.
+    /// One port for all destinations, open to addresses that something was sent to.
     case restricted
-    /// A port for each destination, and it alone may use it.
+    /// One port for each destination, open to that address alone.
     case symmetric
-    /// Nothing but the relay gets through.
+    /// No direct path: only the relay is reachable.
     case closed
   }
 
@@ -82,17 +82,17 @@ struct ICEScene {
   }
 
   static let server = SocketAddress(host: "198.51.100.1", port: 3_478)
-  /// The same with IPv6.
+  /// Address of the STUN server with IPv6.
   static let newServer = SocketAddress(host: "2001:db8:51::1", port: 3_478)
   private let relayHost: String
   private(set) var now: Int64 = 0
   var sides: [Side]
   private var packets: [Packet] = []
   private var generator = SeededGenerator(seed: 7)
-  /// What part of the packets is lost.
+  /// Share of the packets that is lost, 0 to 1.
   var loss = 0.0
   var delay: Int64 = 20_000_000
-  /// How much more the relay delays.
+  /// Additional delay of relayed packets, in nanoseconds.
   var relayDelay: Int64 = 10_000_000
   private(set) var sent = 0
 
@@ -236,7 +236,7 @@ struct ICEScene {
     handle(.received(message, from: packet.source, at: base), at: index)
   }
 
-  /// Lets time pass.
+  /// Lets `seconds` of virtual time pass.
   mutating func run(seconds: Double) {
     let end = now + Int64(seconds * 1e9)
     while true {
@@ -256,7 +256,7 @@ struct ICEScene {
     now = end
   }
 
-  /// Collects, then exchanges the descriptions as an INVITE and its answer do.
+  /// Gathers candidates, then exchanges the descriptions as an INVITE and its answer do.
   mutating func connect(seconds: Double = 10) {
     run(seconds: 3)
     let descriptions = sides.map(\.agent.description)
@@ -266,20 +266,21 @@ struct ICEScene {
     run(seconds: seconds)
   }
 
-  /// How long after the answer the slower side knew its way, in milliseconds.
+  /// Time until the slower side selected its path, in milliseconds since the first description was
+  /// delivered; nil before.
   var milliseconds: Int64? {
     guard let first = sides[0].selectedAt, let second = sides[1].selectedAt else { return nil }
     return (max(first, second) - 3_000_000_000) / 1_000_000
   }
 
-  /// True if each side sends to where the other one receives.
+  /// True if both sides have selected a relayed path, or both a direct one.
   var agrees: Bool {
     guard let first = sides[0].paths.last, let second = sides[1].paths.last else { return false }
     return (first.base == .relay || first.remoteKind == .relayed)
       == (second.base == .relay || second.remoteKind == .relayed)
   }
 
-  /// True if the voice goes by a relay.
+  /// True if either side's path goes through a relay.
   var isRelayed: Bool {
     sides.compactMap(\.paths.last).contains { $0.base == .relay || $0.remoteKind == .relayed }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Intents
 
-/// Whom to call, as the desktop hands it to an app.
+/// Intents to start a call, as the desktop hands them to an app.
 struct INStartCallIntentTests {
   private static func person(_ handle: String, name: String? = nil) -> INPerson {
     INPerson(

@@ -89,8 +89,8 @@ struct AccountTests {
     #expect(caller.printed("no such user"), "\(caller.output)")
   }
 
-  /// A server that answers one REGISTER and closes the connection: this side is registered anew
-  /// over another one, at once and not when it would be time to renew.
+  /// A connection that the server closes after one REGISTER is replaced at once, not when the
+  /// registration would be due for renewal.
   @Test func lostConnectionIsMadeAnew() throws {
     try Bench.withListeningSocket { port, listener in
       let folder = try Bench.folder()
@@ -121,7 +121,8 @@ struct AccountTests {
     }
   }
 
-  /// What the server says about a caller counts if it cannot come from another one.
+  /// The server's asserted identity of a caller counts if it cannot be forged by others: by TLS,
+  /// not by UDP.
   @Test(arguments: ["tls", "udp"]) func assertedIdentityIsTrusted(connection: String) throws {
     guard SIPServer.kamailio != nil else { return Bench.skip(Self.packages) }
     let server = try SIPServer(definitions: ["ASSERTED"])

@@ -3,14 +3,14 @@ import ProgramRig
 import Simulation
 import Testing
 
-/// Two hosts, each with a data folder of its own, and what lies between them.
+/// Two hosts, each with a data folder of its own, and the network between them.
 final class AttackScene {
   let folder: URL
   let said: URL
   let heard: URL
   private var relay: Relay
 
-  /// Packets go through a network like that, which is a cable if nothing else is asked for.
+  /// Hosts on a network with these conditions, by default a cable.
   init(
     _ attacker: (any RelayAttacker)? = nil,
     over conditions: NetworkConditions = .clean,
@@ -25,7 +25,7 @@ final class AttackScene {
 
   deinit { relay.stop() }
 
-  /// Puts another attacker on the way.
+  /// Puts another attacker on the path, which is then a cable.
   func replace(_ attacker: any RelayAttacker) throws {
     relay.stop()
     relay = try Relay(.clean, seed: 1, attacker: attacker)

@@ -3,7 +3,7 @@ import ProgramRig
 import Simulation
 import Testing
 
-/// Encrypted calls between two hosts with an attacker on the way, who may read, drop, change and
+/// Encrypted calls between two hosts with an attacker on the path, who may read, drop, change and
 /// add everything.
 @Suite(.waiting, .serialized)
 struct AttackTests {
@@ -71,8 +71,8 @@ struct AttackTests {
     scene.end(listener)
   }
 
-  /// The far side announces keys that never come: the call ends in words, and nothing is sent in
-  /// the open.
+  /// The far side announces keys that never come: the call ends with a reason, and nothing is sent
+  /// unencrypted.
   @Test func aHandshakeThatNeverEndsEndsTheCall() throws {
     guard let scene = try Self.scene(HandshakeThief(.udp)) else { return }
     let listener = try scene.listen()
@@ -83,8 +83,9 @@ struct AttackTests {
     scene.end(listener)
   }
 
-  /// A connection that is taken and then stays silent is given up after five seconds; who is not
-  /// known yet is called without it.
+  /// A TLS connection that is accepted and then stays silent is given up after five seconds.
+  ///
+  /// A peer that is not known yet is then called without it.
   @Test func aConnectionThatStaysSilentIsGivenUp() throws {
     guard let scene = try Self.scene(HandshakeThief(.tcp)) else { return }
     let listener = try scene.listen()
@@ -94,7 +95,8 @@ struct AttackTests {
     scene.end(listener)
   }
 
-  /// Even of an open call only its far side is heard: the dialog's tags alone end nothing.
+  /// Even an unencrypted call is ended only by its far side: the dialog's tags alone do not
+  /// suffice.
   @Test func aGoodbyeFromAnotherPortEndsNothing() throws {
     let terminator = Terminator()
     guard let scene = try Self.scene(terminator) else { return }

@@ -2,11 +2,11 @@ import ProgramRig
 import MediaCore
 import Synchronization
 
-/// Keeps all that passes.
+/// Records all packets that pass.
 final class Eavesdropper: RelayAttacker {
   private let heard = Mutex<[[UInt8]]>([])
 
-  /// Each packet, from the first on.
+  /// All recorded packets, in order.
   var packets: [[UInt8]] { heard.withLock { $0 } }
 
   func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
@@ -14,7 +14,7 @@ final class Eavesdropper: RelayAttacker {
     return [(side, packet)]
   }
 
-  /// True if a text passed in the open.
+  /// True if a text passed unencrypted.
   func hasHeard(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return packets.contains { packet in
@@ -23,7 +23,7 @@ final class Eavesdropper: RelayAttacker {
   }
 }
 
-/// Loses the first signalling datagram that begins with a text, from one of the sides.
+/// Drops the first datagram from one of the sides that begins with a text.
 final class MessageThief: RelayAttacker {
   private let text: [UInt8]
   private let side: Int
@@ -34,7 +34,7 @@ final class MessageThief: RelayAttacker {
     self.side = side
   }
 
-  /// True once it has been lost.
+  /// True once the datagram has been dropped.
   var hasStolen: Bool { state.withLock { $0 } }
 
   func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
@@ -49,7 +49,7 @@ final class MessageThief: RelayAttacker {
   }
 }
 
-/// Lets no connection through to a port.
+/// Drops all TCP packets to a port.
 final class Blockade: RelayAttacker {
   private let port: UInt16
 
@@ -63,7 +63,7 @@ final class Blockade: RelayAttacker {
   }
 }
 
-/// Drops the handshakes of one kind.
+/// Drops the handshakes of TLS (over TCP) or of DTLS (over UDP).
 final class HandshakeThief: RelayAttacker {
   private let content: InternetPacket.Content
 
@@ -83,12 +83,13 @@ final class HandshakeThief: RelayAttacker {
   }
 }
 
-/// Waits until a call is answered in the open, and says goodbye to the callee in the caller's name,
-/// from another port of the caller's host.
+/// Sends the callee a BYE in the caller's name once a call is answered with unencrypted signalling.
+///
+/// It comes from another port of the caller's host.
 final class Terminator: RelayAttacker {
   private let goodbyes = Mutex(0)
 
-  /// How many goodbyes were sent.
+  /// Number of BYEs sent.
   var sent: Int { goodbyes.withLock { $0 } }
 
   func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {
@@ -113,8 +114,11 @@ final class Terminator: RelayAttacker {
   }
 }
 
-/// Adds to each packet of voice: a copy, one with a flipped bit, an old one, and forged ones with
-/// the source's own numbers; and from time to time what would end a call.
+/// Adds to each RTP or RTCP packet a copy, one with a flipped bit, two with noise, an RTCP BYE and
+/// an older packet.
+///
+/// One of the noisy packets has the sender's SSRC. An ICMP message tells the sender that the port
+/// is closed.
 final class Forger: RelayAttacker {
   private struct State {
     var random = SeededGenerator(seed: 1)
@@ -125,7 +129,7 @@ final class Forger: RelayAttacker {
 
   private let state = Mutex(State())
 
-  /// How many packets were added so far.
+  /// Number of packets added so far, without ICMP messages.
   var added: Int { state.withLock { $0.added } }
 
   func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])] {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What a host of `TwoHosts` needs to be found by name: bus and Avahi, and the folders of its user.
+/// Services by which a host of `TwoHosts` is found by name: bus and Avahi, with the folders of its
+/// user.
 ///
 /// **Life cycle:** started by the initialiser, ended by `deinit`.
 final class AvahiHost {
@@ -73,8 +74,8 @@ final class AvahiHost {
     try hosts.start(on: host, arguments, environment: environment)
   }
 
-  /// Two hosts on one cable, each with a bus and Avahi of its own; nil, said so, if something is
-  /// missing.
+  /// Two hosts on one cable, each with a bus and Avahi of its own; nil, and the test noted as
+  /// skipped, if something is missing.
   static func pair(_ addressing: TwoHosts.Addressing = .usual) throws -> (
     TwoHosts, [AvahiHost]
   )? {

@@ -125,7 +125,7 @@ struct BaresipTests {
 
   /// Keys in the description are offered over TLS, and nowhere else.
   ///
-  /// It wants them, or insists on them.
+  /// baresip asks for them, or insists on them.
   @Test(arguments: ["srtp", "srtp-mand"])
   func weCallWithDescribedKeys(method: String) throws {
     guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
@@ -184,7 +184,7 @@ struct BaresipTests {
     peer.run.signal(SIGKILL)
   }
 
-  /// Without encryption it gets a call that says so, unless that is forbidden.
+  /// A call to baresip without encryption is made and reported as such, unless that is forbidden.
   @Test func anOpenCallHasToBeAllowed() throws {
     guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }
     let peer = try start(baresip)
@@ -198,8 +198,8 @@ struct BaresipTests {
     peer.run.signal(SIGKILL)
   }
 
-  /// It counts the durations of keys at 8 kHz whatever the codec is, and says when it has heard
-  /// one.
+  /// DTMF digits are exchanged with baresip, which counts their durations at 8 kHz whatever the
+  /// codec is, and reports each digit received.
   @Test(arguments: ["opus", "pcma"])
   func keysAreHeardOnBothSides(codec: String) throws {
     guard let baresip = Bench.baresip else { return Bench.skip("baresip-core") }

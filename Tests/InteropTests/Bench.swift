@@ -97,7 +97,7 @@ enum Bench {
     try withListeningSocket { port, _ in try body(port) }
   }
 
-  /// The same with the socket that listens.
+  /// Calls `body` with such a port and the socket that listens at it.
   static func withListeningSocket(_ body: (Int, Int32) throws -> Void) throws {
     let port = port()
     try withSocket(SOCK_STREAM) { descriptor in
@@ -119,8 +119,9 @@ enum Bench {
     }
   }
 
-  /// Takes a connection, answers one SIP request by 200 OK as a registrar does, and closes it; the
-  /// request, nil if there was none.
+  /// Accepts a connection, answers one SIP request by 200 OK as a registrar does, and closes it.
+  ///
+  /// Returns the request, nil if there was none.
   static func answerOneRequest(at listener: Int32) throws -> String? {
     var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&waiting, 1, 10_000) == 1 else { return nil }

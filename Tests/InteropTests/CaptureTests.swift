@@ -7,7 +7,7 @@ import Testing
 @Suite(.waiting)
 struct CaptureTests {
   /// A capture in the classic format of bare IP: two directions of G.711, of which the received one
-  /// is shaken and has lost packets.
+  /// has jitter and losses.
   private static func capture(seconds: Int = 20) -> Data {
     var frames: [(at: Int, bytes: [UInt8])] = []
     var random = SeededGenerator(seed: 8)
@@ -84,7 +84,7 @@ struct CaptureTests {
     }
   }
 
-  /// Hashes are drawn anew for each run, and nothing follows from them.
+  /// Swift's hashes differ from run to run, and the figures do not depend on them.
   @Test func theSameFilesGiveTheSameFigures() throws {
     let file = try write()
     let said = try Bench.folder().appendingPathComponent("said.wav")

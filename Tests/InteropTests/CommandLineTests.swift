@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What goes wrong before a call: one clear line and the right exit status.
+/// Mistakes that prevent a call: each gets one clear line and the right exit status.
 @Suite(.waiting)
 struct CommandLineTests {
   struct Mistake: Sendable, CustomTestStringConvertible {

@@ -2,12 +2,12 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// Calls from many hosts at once, which use up what there is for strangers.
+/// Calls from many hosts at once, which use up the share of strangers.
 @Suite(.waiting, .serialized)
 struct CrowdTests {
-  /// Sockets at hosts of their own, from which requests come that are refused for what they say.
+  /// Sockets at hosts of their own, whose calls are refused.
   ///
-  /// They name a call that is not there, so that none of them rings.
+  /// They ask to replace a call that does not exist, so that none of them rings.
   private struct Crowd {
     private let descriptors: [Int32]
     private let port: UInt16
@@ -24,7 +24,7 @@ struct CrowdTests {
       try #require(descriptors.allSatisfy { $0 >= 0 })
     }
 
-    /// One call from the next host.
+    /// Sends one INVITE from the next host.
     mutating func call() {
       sent += 1
       let host = sent % descriptors.count
@@ -39,7 +39,7 @@ struct CrowdTests {
       _ = LoopbackSocket.send(Array(text.utf8), to: port, from: descriptors[host])
     }
 
-    /// What the hosts got, by the codes of the first lines.
+    /// Status codes of the responses that the hosts have received.
     func answers() -> [String] {
       descriptors.flatMap { LoopbackSocket.datagrams(at: $0, within: 0) }
         .map { String(decoding: $0.dropFirst(8).prefix(3), as: UTF8.self) }
@@ -74,7 +74,7 @@ struct CrowdTests {
     ])
   }
 
-  /// Whether a call gets through to a phone that has just been started, while a crowd calls.
+  /// Calls a phone that has just been started, while a crowd calls; true if the call gets through.
   private func getsThroughACrowd() throws -> Bool {
     let phone = try listen()
     var crowd = try Crowd(hosts: 200, port: port)
@@ -105,7 +105,7 @@ struct CrowdTests {
     #expect(try getsThroughACrowd())
   }
 
-  /// What the user has cleared is forgotten: then the caller is a stranger.
+  /// A caller that the user has cleared from the recent calls is a stranger again.
   @Test func callerThatIsForgottenWaitsLikeAnyStranger() throws {
     let phone = try listen()
     let caller = try call()

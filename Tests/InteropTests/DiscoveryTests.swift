@@ -96,7 +96,7 @@ struct DiscoveryTests {
     }
   }
 
-  /// Another server may be reached in another way.
+  /// The next server may have another transport.
   @Test func theNextServerMayHaveAnotherTransport() throws {
     guard Self.canRun else { return }
     let server = try SIPServer()

@@ -6,14 +6,14 @@ import Testing
 ///
 /// **Life cycle:** made by the initialiser, taken away by `deinit`.
 final class DividedNetwork {
-  /// The server's address.
+  /// Address of the server.
   static let server = "10.79.9.1"
   private static let suffixes = ["a", "b"]
 
   private let ip: String
   private let tag: String
 
-  /// Nil if namespaces are not permitted.
+  /// Makes the networks; nil if namespaces are not permitted.
   init?(_ ip: String, isForwarding: Bool = false) throws {
     self.ip = ip
     tag = String(UUID().uuidString.prefix(4)).lowercased()
@@ -57,7 +57,7 @@ final class DividedNetwork {
     #expect(isMoved)
   }
 
-  /// Lets nothing get to a host, or everything again; the host does not see why.
+  /// Drops all packets to a host, or lets them through again; the host gets no error.
   func setSilent(_ number: Int, _ isSilent: Bool) throws {
     let change = isSilent ? "add" : "delete"
     let done = try run(["-n", centre, "route", change, "blackhole", "10.79.\(number).2/32"])
@@ -78,7 +78,7 @@ final class DividedNetwork {
     try ProgramRun(ip, arguments).waitForExit() == 0
   }
 
-  /// What starts a program where the servers are.
+  /// Command that starts a program on the host of the servers.
   var serverLauncher: [String] { [ip, "netns", "exec", centre] }
 
   /// Starts the program under test on one of the hosts, 0 or 1.

@@ -59,7 +59,7 @@ final class DividedScene {
     return listener
   }
 
-  /// A call that Alice has held, with her first.
+  /// A call of Alice to Bob that she has put on hold.
   func heldCall() throws -> (caller: ProgramRun, listener: ProgramRun) {
     let uri = "turn:\(DividedNetwork.server)"
     let listener = try listen(account("bob", uri), ["--headset", "null"])

@@ -2,23 +2,24 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// Every command that README and manual show does what they say, as it is written there: on two
-/// hosts of a local network, one of which has the address of the README's.
+/// Every command in README and manual does what they say, exactly as written.
+///
+/// It runs on two hosts of a local network, one of which has the address in the README.
 @Suite(.waiting, .serialized)
 struct DocumentTests {
-  /// How a command comes to its end.
+  /// The way in which a command ends.
   private enum Course {
-    /// By itself, with this status, after `input`.
+    /// It ends by itself with this status, after `input`.
     case ends(Int32, input: String = "", seconds: Double = Patience.limit)
-    /// By Ctrl-C, once it has said this.
+    /// It is ended by Ctrl-C once it has printed this text.
     case waits(for: String)
     /// It is a call: Bob answers, and this side hangs up.
     case call
   }
 
-  /// In the order in which a reader could type them.
+  /// Commands and the ways in which they end, in an order in which a reader could type them.
   ///
-  /// Names in capitals are what he puts there.
+  /// Words in capitals stand for what the reader would put there.
   private static let courses: [(String, Course)] = [
     ("sidetone help simulate", .ends(0)),
     ("sidetone call --help", .ends(0)),
@@ -108,7 +109,7 @@ struct DocumentTests {
       }
     }
 
-    /// What a shell is to do so that the command is run as it is written.
+    /// Shell script that runs a command as it is written, with the settings of `user`.
     private static func script(
       _ command: String,
       _ user: String,

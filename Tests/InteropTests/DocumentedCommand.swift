@@ -4,11 +4,13 @@ import ProgramRig
 /// A command that the documents show, as a reader would type it.
 struct DocumentedCommand: Hashable {
   let text: String
-  /// Where it is.
+  /// File that shows the command.
   let place: String
 
-  /// Every line of a code block and every piece of code in a sentence that begins with the
-  /// program's name; what follows two spaces explains it.
+  /// All lines of code blocks and all pieces of code in sentences that begin with the program's
+  /// name.
+  ///
+  /// Two spaces separate a command from its explanation.
   static func all() throws -> [DocumentedCommand] {
     let folder = ProgramUnderTest.package
     let pages = try FileManager.default.contentsOfDirectory(
@@ -35,13 +37,13 @@ struct DocumentedCommand: Hashable {
     return commands
   }
 
-  /// What is typed, where an explanation follows.
+  /// Text to type, without the explanation that may follow.
   var typed: String {
     text.split(separator: "  ").first.map(String.init) ?? text
   }
 
-  /// The words that name the command, if all others stand for what the reader would put there:
-  /// `sidetone call NAME`, `sidetone dnd on|off`.
+  /// Words that name the command, if all others are placeholders, as in `sidetone call NAME` or
+  /// `sidetone dnd on|off`; else nil.
   var form: [String]? {
     let words =
       text.components(separatedBy: "  ").first { $0.hasPrefix("sidetone") }

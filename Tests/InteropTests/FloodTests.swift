@@ -5,14 +5,15 @@ import Testing
 /// A live call while strangers send as much as they can.
 @Suite(.waiting, .serialized)
 struct FloodTests {
-  /// What a `stats` event tells of a second of a call; other events tell less.
+  /// Figures of a `stats` event, which comes once a second in a call; other events lack some of
+  /// them.
   private struct Figures: Decodable {
     let seconds: Double
     let playoutDelayMs: Double
     let playbackFillMs: Double
     let concealedMs: Double
 
-    /// What lies between a packet's arrival and its sound.
+    /// Time from a packet's arrival to its sound, in milliseconds.
     var delay: Double { playoutDelayMs + playbackFillMs }
   }
 
@@ -23,8 +24,9 @@ struct FloodTests {
     }
   }
 
-  /// Prints what became of delay and concealment, which are the machine's as well: `bench call`
-  /// measures them.
+  /// Prints delay and concealment before and in the flood.
+  ///
+  /// They depend on the machine as well, and are measured by `bench call`.
   private static func printSound(_ calm: [Figures], _ all: [Figures]) throws {
     let flooded = all.dropFirst(calm.count)
     let first = try #require(calm.last)
@@ -35,7 +37,8 @@ struct FloodTests {
     print("delay before: \(before) ms, in the flood: \(during) ms; \(concealed) % concealed")
   }
 
-  /// A tone that one side plays all the time is heard at the other nearly all the time.
+  /// Expects that a constant tone of `speaker` reaches `listener` for at least four fifths of the
+  /// time.
   private static func expectNoPause(of speaker: Party, at listener: Party) throws {
     let heard = try listener.hears(speaker)
     let first = try #require(heard.firstIndex(of: true))
@@ -97,8 +100,10 @@ struct FloodTests {
     try Self.expectNoPause(of: bob, at: alice)
   }
 
-  /// A known caller rings while the whole flood goes on, beside a live call and a stranger who
-  /// rings and so has the last place: by TLS, as the phone was called before, and by UDP.
+  /// A known caller rings during the whole flood, by TLS, as the phone was called before, or by
+  /// UDP.
+  ///
+  /// There are also a live call and a stranger who rings, and so has the last place.
   @Test(arguments: ["", ";transport=udp"])
   func knownCallerGetsThroughAFlood(suffix: String) throws {
     let (port, media) = (Bench.port(), Bench.port())
@@ -141,8 +146,8 @@ struct FloodTests {
     #expect(phone.waitForExit() != nil, "\(phone.output)")
   }
 
-  /// What comes while the phone gets no time waits for it: 100 connections, and more datagrams than
-  /// Linux lets wait for a program that asks for no room.
+  /// Everything that arrives while the phone is stopped waits for it: 100 connections, and more
+  /// datagrams than Linux queues for a program that does not ask for a larger buffer.
   @Test func phoneThatStandsStillForAMomentMissesNothing() throws {
     let port = Bench.port()
     let phone = try Bench.run(
@@ -181,8 +186,10 @@ struct FloodTests {
     #expect(phone.waitForExit() != nil, "\(phone.output)")
   }
 
-  /// Lines that the library looks at from each of their bytes, at the limit of what it gets, and
-  /// beyond it: neither keeps the processor from the questions between them.
+  /// Header lines that libre scans from each of their bytes do not delay the questions between
+  /// them.
+  ///
+  /// They are as long as what libre is given may be, or longer.
   @Test(arguments: [240, 4_000])
   func longWordsDelayNoOtherAnswer(letters: Int) throws {
     let port = UInt16(Bench.port())
@@ -225,7 +232,7 @@ struct FloodTests {
     #expect(phone.waitForExit() != nil, "\(phone.output)")
   }
 
-  /// Strangers ask as fast as they can what the phone can do.
+  /// A stranger sends OPTIONS requests as fast as it can.
   @Test func liveCallDoesNotNoticeQuestions() throws {
     let pair = try Pair(duration: 8)
     #expect(pair.caller.wait(for: "\"stats\""), "\(pair.caller.output)")

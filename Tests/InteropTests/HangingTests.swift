@@ -3,7 +3,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// What a program needs hangs, instead of failing.
+/// Calls while something that the program needs hangs instead of failing.
 @Suite(.waiting)
 struct HangingTests {
   private func listen(at port: Int) throws -> ProgramRun {
@@ -15,7 +15,7 @@ struct HangingTests {
     return listener
   }
 
-  /// Buses that take connections and never say anything.
+  /// Both buses accept connections and never answer.
   @Test func callIsMadeThoughTheBusesHang() throws {
     let port = Bench.port()
     let listener = try listen(at: port)
@@ -32,7 +32,7 @@ struct HangingTests {
     }
   }
 
-  /// The user's bus stands still in mid-call, and goes on after the next call.
+  /// The user's bus is suspended in mid-call, and resumed after the next call.
   @Test func busStandsStillInMidCall() throws {
     guard let scene = try MusicScene() else { return }
     defer { withExtendedLifetime(scene) {} }
@@ -126,8 +126,8 @@ struct HangingTests {
     #expect(caller.waitForExit() == 128 + SIGINT, "\(caller.output)")
   }
 
-  /// The far side stands still for longer than it is waited for: one side gives up, and the other
-  /// one learns it.
+  /// The far side is suspended until the caller gives the call up, and learns of its end once
+  /// resumed.
   @Test func farSideStandsStill() throws {
     let port = Bench.port()
     let listener = try listen(at: port)

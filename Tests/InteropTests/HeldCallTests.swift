@@ -34,7 +34,7 @@ struct HeldCallTests {
     #expect(next.waitForExit() == 0)
   }
 
-  /// The way of the voice is lost after 30 s without an answer (RFC 7675); a held call needs none.
+  /// The path of the voice is lost after 30 s without an answer (RFC 7675); a held call needs none.
   @Test func aHeldCallOutlivesANetworkThatIsAway() throws {
     guard let scene = try DividedScene(isForwarding: true) else {
       return Bench.skip(DividedScene.packages)

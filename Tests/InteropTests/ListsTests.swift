@@ -3,8 +3,10 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// What is kept between calls, as a user sees it: blocked callers, do not disturb, labels, recents,
-/// links; each test in a data folder of its own.
+/// Lists that are kept between calls, as a user sees them: blocked callers, do not disturb, labels,
+/// recents, links.
+///
+/// Each test has a data folder of its own.
 @Suite(.waiting, .serialized)
 struct ListsTests {
   private let folder: URL
@@ -102,7 +104,7 @@ struct ListsTests {
     #expect(try sidetone("open", "tel:+431234", expecting: 1).contains("gateway"))
   }
 
-  /// What a desktop does for a click on a link, with no sidetone running.
+  /// A click on a link makes the bus start sidetone if it is not running.
   @Test func busStartsSidetoneForALink() throws {
     let launcher = "/usr/bin/gapplication"
     let isThere = FileManager.default.isExecutableFile(atPath: launcher)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a program of this package does under load, told by the program itself.
+/// Programs of this package under load, which report the results themselves.
 @Suite(.waiting)
 struct LoadTests {
   @Test func voiceThreadNeverAllocatesOnceACallRuns() throws {

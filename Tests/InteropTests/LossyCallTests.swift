@@ -3,13 +3,13 @@ import ProgramRig
 import Simulation
 import Testing
 
-/// Calls tried on each network: none, but for `make test-losses`.
+/// Number of calls tried on each network; 0 unless `make test-losses` sets it.
 private let calls = ProcessInfo.processInfo.environment["LOSSY_CALLS"].flatMap { Int($0) } ?? 0
 
 /// Default calls over networks that lose datagrams from the first one on.
 @Suite(.waiting, .serialized, .enabled(if: calls > 0))
 struct LossyCallTests {
-  /// When something happened, by the program's own clock, in milliseconds.
+  /// Time of an event by the program's own clock, in milliseconds.
   private static func time(of event: String, in run: ProgramRun) throws -> Double {
     let line = run.output.split(separator: "\n").first { $0.contains("\"event\":\"\(event)\"") }
     let found = try #require(line?.firstMatch(of: /"at":([0-9.]+)/), "\(run.output)")

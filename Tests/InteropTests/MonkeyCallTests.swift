@@ -83,7 +83,7 @@ struct MonkeyCallTests {
     #expect(bob.printed("No calls."))
   }
 
-  /// An app that does nothing for it gets the desktop's call screen, with its own name and icon.
+  /// The desktop's call screen shows the app's name and icon without any work of the app.
   @Test(.timeLimit(.minutes(2))) func theDesktopShowsAndAnswersACall() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

@@ -4,8 +4,8 @@ import Testing
 /// Machines that change their network in the middle of a call.
 @Suite(.waiting, .serialized)
 struct MovingTests {
-  /// The caller goes from one network to another: both go on hearing each other, and what is
-  /// signalled later arrives.
+  /// The caller changes to another network: both sides still receive each other, and later
+  /// signalling arrives.
   @Test(
     "a call goes on in another network, and so does its signalling",
     arguments: [true, false]

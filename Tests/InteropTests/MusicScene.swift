@@ -22,7 +22,7 @@ final class MusicScene {
     ]
   }
 
-  /// Nil without a bus; the output says so.
+  /// Makes the desktop; nil without a bus, as the output then says.
   init?() throws {
     guard let bus = try BusDaemon() else { return nil }
     self.bus = bus

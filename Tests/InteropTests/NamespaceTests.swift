@@ -61,7 +61,8 @@ struct NamespaceTests {
     #expect(listener.waitForExit() == 0, "\(listener.output)")
   }
 
-  /// The caller gets another address in the middle of a sentence: both go on hearing each other.
+  /// The caller gets another address in the middle of a sentence: both sides still receive each
+  /// other.
   @Test func callGoesOnFromAnotherAddress() throws {
     guard let ip = Bench.ip, let hosts = try TwoHosts(ip) else {
       return Bench.skip("iproute2 root")

@@ -2,7 +2,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// Several answering nodes behind one server: what one machine alone does not carry.
+/// Several answering nodes behind one server, for more calls than one machine carries.
 @Suite(.waiting, .serialized)
 struct NodeTests {
   private static let packages = "kamailio kamailio-tls-modules rtpengine-daemon"
@@ -33,7 +33,7 @@ struct NodeTests {
       definition = "RELAY=\"udp:127.0.0.1:\(control)\""
     }
 
-    /// Another one in its place, which knows of no call.
+    /// Another relay in its place, which knows of no call.
     func restarted(_ rtpengine: String) throws -> Relay {
       run.killGroup()
       _ = run.waitForExit(seconds: 5)
@@ -64,7 +64,7 @@ struct NodeTests {
     )
   }
 
-  /// The relay carries what it cannot read.
+  /// The relay carries voice that it cannot decrypt.
   @Test func relayPassesEncryptedVoice() throws {
     guard SIPServer.kamailio != nil, let rtpengine = Bench.find("rtpengine") else {
       return Bench.skip(Self.packages)
@@ -118,9 +118,10 @@ struct NodeTests {
     second.run.killGroup()
   }
 
-  /// Callers are spread; a node that is killed ends its calls in words, and the next calls go on.
+  /// Callers are spread over nodes; one that is killed ends its calls with a reason, and the next
+  /// calls succeed.
   ///
-  /// A relay between the sides does not say that one is gone: the server does.
+  /// With a relay between the sides it is the server that reports a lost node.
   @Test(arguments: [false, true])
   func nodesShareTheCallsAndTakeOverFromOneThatIsGone(isRelayed: Bool) throws {
     guard SIPServer.kamailio != nil, let rtpengine = Bench.find("rtpengine") else {

@@ -1,11 +1,11 @@
 import Foundation
 import ProgramRig
 
-/// A caller whose voice is a tone.
+/// A party of a call, whose voice is a tone.
 struct Party {
   let hertz: Double
   let heard: URL
-  /// The recording of its loudspeaker, as a clock.
+  /// Recording of its loudspeaker, used as a clock.
   let sound: PlayedSound
   let run: ProgramRun
 
@@ -29,13 +29,13 @@ struct Party {
     )
   }
 
-  /// For each tenth of a second, whether `other` was heard.
+  /// Presence of `other` in each tenth of a second of the recording.
   func hears(_ other: Party) throws -> [Bool] {
     try Tones.presence(of: other.hertz, in: heard)
   }
 
-  /// Waits until it has heard `other` for so many tenths of a second more than when it was asked;
-  /// false if a minute of its sound has not that much.
+  /// Waits until `other` is present in so many more tenths of a second; false if a minute of sound
+  /// does not suffice.
   func goesOnHearing(_ other: Party, tenths: Int) throws -> Bool {
     // There is no file before the first sound.
     guard sound.goesOn(seconds: 0.5) else { return false }

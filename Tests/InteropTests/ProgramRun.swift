@@ -4,8 +4,8 @@ import Synchronization
 
 /// A program that runs beside the test, with its output as lines.
 ///
-/// `wait(for:)` blocks the test until a line with the given text has come. The bounds of waits are
-/// what a failure costs: no machine that is merely busy reaches them.
+/// `wait(for:)` blocks the test until a line with the given text has come. Time limits only bound
+/// the cost of a failure: a machine that is merely busy does not reach them.
 ///
 /// **Life cycle:** started by the initialiser, killed at the latest by `deinit`.
 // SAFETY: the lines are guarded by `condition`; what else is kept does not change.
@@ -14,16 +14,18 @@ final class ProgramRun: @unchecked Sendable {
   private let input: FileHandle
   private let condition = NSCondition()
   private var text = ""
-  /// Its exit status, or 128 more than the signal's number; nil while it runs.
+  /// Exit status, or 128 plus the number of the signal that ended the program; nil while it runs.
   private var status: Int32?
   private var isAtEnd = false
 
-  /// Where programs keep their data, unless a test says otherwise: what one run of the tests has
-  /// left would be a stranger's at the same port in the next.
+  /// Folder of programs' data, unless a test names another.
+  ///
+  /// Each run of the tests has its own: what one left would belong to a stranger at the same port
+  /// in the next.
   private static let data = FileManager.default.temporaryDirectory
     .appendingPathComponent("sidetone-tests-\(ProcessInfo.processInfo.processIdentifier)").path
 
-  /// The system's number of the process.
+  /// Identifier of the process.
   var identifier: Int32 { process.identifier }
 
   /// Starts a program, with `environment` added to that of the tests.
@@ -107,7 +109,7 @@ final class ProgramRun: @unchecked Sendable {
     wait(seconds: seconds) { text.contains(expected) }
   }
 
-  /// True if voice arrives within the next seconds, as the program's own figures tell.
+  /// True if voice arrives within the next seconds, by the program's own statistics.
   func hearsVoice() -> Bool {
     func counts() -> [Int] {
       output.matches(of: /"packetsReceived":(\d+)/).compactMap { Int($0.1) }

@@ -17,7 +17,7 @@ final class SIPServer {
   private let run: ProgramRun
   private var isStopped = false
 
-  /// The authority that vouches for the server.
+  /// File of the certificate authority that vouches for the server.
   var authority: String { folder.appendingPathComponent("authority.pem").path }
 
   /// Starts it with a certificate for `name` that is valid for so many days from now.

@@ -2,7 +2,8 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// What other telephones and networks do to a call, as SIPp (Debian's sip-tester) plays it.
+/// Calls with the quirks of other telephones and networks, as SIPp (Debian's sip-tester) plays
+/// them.
 @Suite(.waiting, .serialized)
 struct ScenarioTests {
   private static let sipp = Bench.find("sipp")
@@ -33,7 +34,7 @@ struct ScenarioTests {
     return peer
   }
 
-  /// It echoes what it hears; it answers when the sentence is over.
+  /// SIPp echoes the caller's voice before the answer, which comes when the sentence is over.
   @Test func voiceBeforeTheAnswerIsHeard() throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let port = Bench.port()
@@ -66,7 +67,7 @@ struct ScenarioTests {
     #expect(peer.waitForExit() == 0, "\(peer.output)")
   }
 
-  /// A nonce that has become stale is no wrong password; a server that asks for ever is refused.
+  /// A stale nonce does not mean a wrong password; endless challenges count as a refusal.
   @Test(arguments: [("stale-nonce", "registered for 600 s"), ("endless-challenges", "refuses")])
   func registrationIsChallenged(scenario: String, outcome: String) throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
@@ -99,8 +100,8 @@ struct ScenarioTests {
     #expect(keys == ["7", "#"])
   }
 
-  /// The offer is one part of several, and the caller has a number in place of an address: he is
-  /// not anonymous.
+  /// A gateway's offer is one part of several, and its caller has a number in place of an address,
+  /// without being anonymous.
   @Test func aGatewayIsUnderstood() throws {
     guard Self.sipp != nil else { return Bench.skip("sip-tester") }
     let listener = try self.listener(options: ["--no-anonymous"])
@@ -209,7 +210,7 @@ struct ScenarioTests {
     #expect(listener.run.output.components(separatedBy: "\"incoming\"").count == 2)
   }
 
-  /// Who calls directly cannot have a call made by the user's account, even if the user agrees.
+  /// A direct caller cannot have a call made by the user's account, even if the user agrees.
   @Test func aStrangerCannotUseAnAccount() throws {
     guard Self.sipp != nil, SIPServer.kamailio != nil else { return Bench.skip("sip-tester") }
     let server = try SIPServer()

@@ -2,7 +2,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// The screen of a call on a real terminal: tmux's, which tells what it shows.
+/// The screen of a call on a real terminal of tmux's, whose contents can be read.
 @Suite(.waiting)
 struct ScreenTests {
   /// Opens a terminal with the program in it.

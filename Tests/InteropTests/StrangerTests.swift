@@ -2,10 +2,10 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// Nobody can have a stranger flooded by a Sidetone that answers by itself.
+/// A caller cannot make a Sidetone that answers by itself flood a stranger.
 @Suite(.waiting, .serialized)
 struct StrangerTests {
-  /// How the media of the INVITE is described.
+  /// Profile of the media that the INVITE describes.
   enum Media: String, CaseIterable {
     case open = "RTP/AVP"
     case encrypted = "UDP/TLS/RTP/SAVPF"
@@ -17,7 +17,8 @@ struct StrangerTests {
     }
   }
 
-  /// An INVITE whose answers go to `answers`, and whose voice to a victim on another host.
+  /// An INVITE whose responses go to the port `answers`, and whose media go to a victim's on
+  /// another host.
   private static func invite(_ media: Media, answers: UInt16, victim: UInt16) -> String {
     let description = [
       "v=0", "o=- 1 1 IN IP4 127.0.0.77", "s=-", "c=IN IP4 127.0.0.77", "t=0 0",
@@ -102,7 +103,7 @@ struct StrangerTests {
     }
   }
 
-  /// A Via may name where answers go (`maddr`), which is for multicast.
+  /// The `maddr` parameter of a Via, meant for multicast, does not direct answers to another host.
   @Test func answersGoNowhereElse() throws {
     let (phone, port) = try waitingPhone()
     defer { withExtendedLifetime(phone) {} }

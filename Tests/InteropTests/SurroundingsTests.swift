@@ -7,13 +7,13 @@ import Testing
 /// Calls where the machine lacks what a program expects to find.
 @Suite(.waiting)
 struct SurroundingsTests {
-  /// Something that is wrong, and what becomes of a call.
+  /// A defect of the machine, and its effect on a call.
   struct Row: CustomStringConvertible, Sendable {
     let description: String
-    /// What starts the program.
+    /// Command that starts the program given after it.
     var launcher: [String] = []
     var environment: [String: String] = [:]
-    /// What the one sentence says; nil if the call takes place.
+    /// Part of the single error message; nil if the call takes place.
     var sentence: String?
   }
 
@@ -21,7 +21,9 @@ struct SurroundingsTests {
   private static let longPath =
     "/tmp/" + String(repeating: String(repeating: "d", count: 200) + "/", count: 20)
 
-  /// Runs a program without variables, whose user has that home; `/mnt` is an empty folder.
+  /// Command that runs a program without environment variables, for a user with the home `home`.
+  ///
+  /// `/mnt` is an empty folder.
   private static func withHome(_ home: String) -> [String] {
     [
       "unshare", "-m", "sh", "-c",
@@ -192,7 +194,8 @@ struct SurroundingsTests {
     #expect(prlimit.waitForExit() == 0, "\(prlimit.output)")
   }
 
-  /// Alice has called Bob at that port, and they talk.
+  /// Starts a call of Alice to Bob at `port`, and returns both once it is encrypted and carries
+  /// voice.
   private static func conversation(
     in folder: URL,
     _ port: Int,
@@ -213,7 +216,8 @@ struct SurroundingsTests {
     return (alice, bob)
   }
 
-  /// Strangers, a second caller and a recording are refused, and the call goes on.
+  /// Without free descriptors strangers, a second caller and a recording are refused, and the call
+  /// goes on.
   ///
   /// The far side can hold and resume it, and it is hung up as ever.
   @Test func descriptorsAreUsedUpInMidCall() throws {
@@ -369,7 +373,7 @@ struct SurroundingsTests {
     }
   }
 
-  /// What a phone that is killed in a call has paused plays on once it is started again.
+  /// Players paused by a phone that is killed in a call resume once the phone is started again.
   @Test func killedInACallItLeavesNoPlayerPaused() throws {
     guard let scene = try MusicScene() else { return }
     defer { withExtendedLifetime(scene) {} }
@@ -397,7 +401,7 @@ struct SurroundingsTests {
     #expect(!left.contains { $0.hasPrefix("sidetone-paused") }, "\(left)")
   }
 
-  /// The unit of systemd takes from the program what it has no use for.
+  /// The systemd unit denies the program what it has no use for.
   @Test func serviceIsRestricted() throws {
     guard let analyze = Bench.find("systemd-analyze") else { return Bench.skip("systemd") }
     let unit = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

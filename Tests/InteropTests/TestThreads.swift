@@ -49,6 +49,6 @@ struct WaitingTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == WaitingTrait {
-  /// For suites whose tests wait for programs.
+  /// Trait of suites whose tests wait for programs.
   static var waiting: Self { WaitingTrait() }
 }

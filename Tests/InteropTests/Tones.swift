@@ -1,6 +1,6 @@
 import Foundation
 
-/// Pure tones as microphones, so that a recording tells whose voice was heard when.
+/// Pure tones in place of voices, so that a recording shows which party was received when.
 enum Tones {
   private static let rate = 48_000
 
@@ -28,7 +28,7 @@ enum Tones {
     try data.write(to: file)
   }
 
-  /// For each tenth of a second of a recording, whether a tone is in it.
+  /// Presence of a tone in each tenth of a second of a recording.
   static func presence(of hertz: Double, in file: URL) throws -> [Bool] {
     let data = try Data(contentsOf: file)
     let samples = stride(from: 44, to: data.count - 1, by: 2).map { index in

@@ -5,7 +5,7 @@ import Testing
 /// The torture tests of RFC 4475 and RFC 5118, against the program.
 @Suite(.waiting, .serialized)
 struct TortureTests {
-  /// How messages are carried to it.
+  /// Transport that carries the messages.
   enum Carrier: String, CaseIterable {
     case udp, tcp, tls
   }
@@ -55,7 +55,8 @@ struct TortureTests {
     }
   }
 
-  /// Each cut off at each byte, and with each header doubled, emptied, left out and 60 kB long.
+  /// Each request is cut off at each byte, and has each header doubled, emptied, left out and 60 kB
+  /// long.
   @Test func damagedMessagesOfACallAreSurvived() throws {
     let port = UInt16(Bench.port())
     let phone = try Bench.run(
@@ -86,7 +87,7 @@ struct TortureTests {
     #expect(caller.waitForExit() == 0, "\(caller.output) \(phone.output)")
   }
 
-  /// By a connection: of a datagram libre reads 8 kB.
+  /// Long headers are sent over TCP, since libre reads 8 kB of a datagram.
   @Test func longHeadersAreSurvived() throws {
     let port = UInt16(Bench.port())
     let phone = try Bench.run(

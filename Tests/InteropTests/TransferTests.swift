@@ -6,7 +6,7 @@ import Testing
 struct TransferTests {
   private static let packages = "kamailio kamailio-tls-modules"
 
-  /// By whose tone each is known.
+  /// Frequencies of the tones that identify the parties, in hertz.
   private static let tones = ["alice": 500.0, "bob": 800, "carol": 1_250, "dave": 2_000]
 
   private func party(

@@ -5,7 +5,7 @@ import Testing
 ///
 /// **Life cycle:** made by the initialiser, taken away by `deinit`.
 final class TwoHosts {
-  /// How the two hosts number their cable, and whether they reach themselves.
+  /// Addresses of the two hosts on their cable, and whether they have loopback interfaces.
   struct Addressing: CustomStringConvertible, Sendable {
     let description: String
     var network = "10.77.0."
@@ -51,7 +51,7 @@ final class TwoHosts {
     for name in names { _ = try? run(["netns", "delete", name]) }
   }
 
-  /// Gives a host another address in place of the one that it had at first.
+  /// Replaces the first address of a host by another one.
   func move(_ host: Int, to number: Int, in addressing: Addressing = .usual) throws {
     let cable = "\(names[host].replacing("st", with: "v"))"
     let (before, after) = (

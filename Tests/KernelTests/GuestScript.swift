@@ -2,7 +2,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// What the virtual machine with sound cards runs, from `Guest/guest.sh`.
+/// Scripts for the virtual machine with sound cards, based on `Guest/guest.sh`.
 enum GuestScript {
   static let canRun = ProgramUnderTest.canRun(
     missing: KernelMachine.missing
@@ -21,13 +21,14 @@ enum GuestScript {
     )
   }
 
-  /// The functions that a script may use.
+  /// Source of the shell functions that a script may use.
   static func functions() throws -> String {
     try String(contentsOf: folder.appendingPathComponent("Guest/guest.sh"), encoding: .utf8)
   }
 
-  /// Empties `share`, where recordings and logs will stay, and puts a script there that has three
-  /// sound cards.
+  /// Empties `share`, where recordings and logs will stay, and puts a script there.
+  ///
+  /// It sets up three sound cards and then runs `commands`.
   static func write(_ commands: String, to share: URL) throws {
     // What is not there yet need not be removed.
     try? FileManager.default.removeItem(at: share)

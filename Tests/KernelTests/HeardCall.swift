@@ -4,7 +4,7 @@ import VoiceEngine
 
 /// A call on a real kernel: the sent and received sound, and the programs' output.
 struct HeardCall {
-  /// The mouth's own account, as `fault-probe` leaves it.
+  /// Timeline of the talker, as `fault-probe` writes it.
   private struct Mouth: Decodable {
     struct Stretch: Decodable {
       let frame: Int
@@ -14,26 +14,25 @@ struct HeardCall {
     let stretches: [Stretch]
   }
 
-  /// A chirp that was heard: the frame at which it was said, and how many milliseconds later it
-  /// came.
+  /// A received chirp: the frame at which it was due, and its delay in milliseconds.
   typealias Chirp = (frame: Int, delay: Double)
 
-  /// Between two chirps, in frames.
+  /// Frames from one chirp to the next.
   static let interval = 24_000
-  /// So long after the call stands the playout has settled.
+  /// Time from the beginning of a call until the playout has settled, in milliseconds.
   static let settlingMilliseconds = 3_000.0
   private static let window = 240
 
-  /// What the programs printed.
+  /// Events that the programs printed.
   let events: [[String: Any]]
-  /// When the call stood, in milliseconds of the machine's clock.
+  /// Time at which both sides were connected, in milliseconds of the machine's clock.
   let connected: Double
-  /// The frames of the recording in which the playout had settled and the call stood.
+  /// Frames of the recording between the settling of the playout and the end of the call.
   let span: Range<Int>
   private let heard: [Float]
   private let mouth: Mouth
 
-  /// Reads what was left in `folder`, with the events of programs by these names.
+  /// Reads the recording in `folder`, with the events of the programs `names`.
   init(in folder: URL, events names: [String]) throws {
     heard = try Self.recording(folder.appendingPathComponent("heard.f32"))
     let mouth = try JSONDecoder().decode(
@@ -79,10 +78,10 @@ struct HeardCall {
     }
   }
 
-  /// The chirps that were heard.
+  /// Finds the chirps that were received.
   ///
-  /// Not further than the next could be taken for one; or, if they come from a machine with another
-  /// clock, anywhere in between.
+  /// Each is looked for up to where the next could be taken for it; with `isForeign`, as between
+  /// machines with clocks of their own, all the way to the next.
   func chirps(fromAnotherClock isForeign: Bool = false) -> [Chirp] {
     let reach = isForeign ? Self.interval : Self.interval - 3_000
     let first = span.lowerBound / Self.interval + 1
@@ -99,8 +98,9 @@ struct HeardCall {
     }
   }
 
-  /// By how much a counter of the calls' statistics has grown at all ends since a time of the
-  /// machine's clock, in milliseconds.
+  /// Growth of a counter of the calls' statistics, summed over all ends.
+  ///
+  /// It is counted from `begin`, in milliseconds of the machine's clock.
   func growth(of counter: String, since begin: Double) -> Double {
     let statistics = events.filter { $0["event"] as? String == "stats" }
     return Dictionary(grouping: statistics) { $0["call"] as? String ?? "" }.values.reduce(0) {

@@ -2,7 +2,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// Calls on a real kernel's sound cards, to which things happen.
+/// Calls on a real kernel's sound cards, with faults.
 ///
 /// One virtual machine runs all scenarios, and counts its time in instructions: what this machine
 /// does meanwhile changes nothing. `KERNEL_SCENARIOS` names those that run, separated by commas, or
@@ -21,10 +21,10 @@ struct KernelTests {
 
   static let scenarios = Scenario.all.filter { isWanted($0.name) }
 
-  /// Where recordings and logs stay.
+  /// Folder of recordings and logs.
   private static let share = ProgramUnderTest.package.appendingPathComponent(".build/faults")
 
-  /// The machine has run them all and turned itself off.
+  /// Run of the machine through all scenarios, until it has turned itself off.
   private static let run = Result {
     let calls = scenarios.map(\.invocation).joined(separator: "\n")
     try GuestScript.write(calls, to: share)

@@ -2,7 +2,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// A call that stands for long: an hour by `LONG_CALL_SECONDS=3600`, which takes about as long.
+/// A long call: an hour with `LONG_CALL_SECONDS=3600`, which takes about as long.
 ///
 /// `bench report` shows a call whose length was asked for.
 struct LongCallTests {
@@ -63,7 +63,7 @@ struct LongCallTests {
     return record
   }
 
-  /// The figures of a `stats` event that say how late the voice is; other events have none.
+  /// Figures of a `stats` event that show the delay of the voice; other events lack them.
   private struct Statistics: Decodable {
     let at: Double
     let playoutDelayMs: Double

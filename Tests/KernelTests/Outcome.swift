@@ -2,7 +2,7 @@ import Foundation
 import ProgramRig
 import Testing
 
-/// What was heard in a scenario.
+/// Sound received in a scenario, in figures.
 struct Outcome {
   var name: String
   /// The longest silence, in milliseconds.
@@ -11,25 +11,26 @@ struct Outcome {
   /// 0 if unknown.
   var before = 0.0
   var after = 0.0
-  /// What the playout of both ends has invented from the fault on, or since it had settled if there
-  /// is none, in milliseconds of sound.
+  /// Concealed sound at both ends, in milliseconds.
+  ///
+  /// It is counted from the fault on, or from when the playout had settled if there is no fault.
   var invented = 0.0
-  /// The same of what time-stretching took out.
+  /// Sound that time-stretching removed at both ends in the same time, in milliseconds.
   var removed = 0.0
-  /// The same of what time-stretching put in.
+  /// Sound that time-stretching added at both ends in the same time, in milliseconds.
   var added = 0.0
-  /// Whether the voice is heard at the end.
+  /// True if the voice is received at the end.
   var isRecovered = false
-  /// How often sound devices failed by themselves.
+  /// Number of overruns and underruns of sound devices.
   var deviceFaults = 0
-  /// How often a device was exchanged.
+  /// Number of times that a device was replaced.
   var routeChanges = 0
-  /// What is broken.
+  /// Faults: a call not heard or not ended well, and remarks of the machine's script.
   var complaints: [String] = []
-  /// What took longer than it should.
+  /// Silence that lasted too long, and a delay that has changed.
   var delays: [String] = []
 
-  /// Remarks of the machine's script: when the kernel refuses to sleep, and when a call hangs.
+  /// Remarks of the machine's script: the kernel refused to suspend, or a call hung.
   private static let bad = ["not suspended", "did not end"]
 
   /// The figures in one line.
@@ -49,7 +50,7 @@ struct Outcome {
     )
   }
 
-  /// Prints the figures, and expects that all is as it should be.
+  /// Prints the figures, and expects no faults and no excessive delays.
   func expectHeard() {
     print(line)
     #expect(isRecovered, "\(name): the voice is heard at the end")
@@ -57,7 +58,7 @@ struct Outcome {
     #expect(delays == [], "\(name)")
   }
 
-  /// Reads what the scenario left in `folder`.
+  /// Reads the files that the scenario left in `folder`.
   init(of scenario: Scenario, in folder: URL) throws {
     name = scenario.name
     guard scenario.isHeard else {
@@ -91,8 +92,9 @@ struct Outcome {
     if abs(after - before) > Scenario.delayTolerance { delays.append("another delay") }
   }
 
-  /// What one of two machines heard of the other, with the delay that both together have on
-  /// average.
+  /// Sound that one of two machines received from the other.
+  ///
+  /// `meanDelay` is the mean of both directions, in milliseconds.
   init(_ name: String, of call: HeardCall, chirps: [HeardCall.Chirp], meanDelay: Double) {
     self.name = name
     before = meanDelay

@@ -20,7 +20,7 @@ private let canRun = ProgramUnderTest.canRun(
 /// table of `Documentation/Routers.md`.
 @Suite(.serialized, .enabled(if: canRun))
 struct RouterTests {
-  /// A pair of routers, and how the voice gets through both.
+  /// A pair of routers, and the path of the voice through both.
   struct Pair: Sendable, CustomTestStringConvertible {
     let first: String
     let second: String
@@ -28,7 +28,7 @@ struct RouterTests {
     var name: String { "\(first)+\(second)" }
     var testDescription: String { name }
 
-    /// How the voice gets through.
+    /// Kind of path for the voice: direct, translated or relayed.
     var kind: String {
       let kinds = [first, second]
       if kinds == ["none", "none"] { return "direct" }
@@ -37,7 +37,7 @@ struct RouterTests {
       return kinds.contains("symmetric") && !isReachable ? "relayed" : "translated"
     }
 
-    /// One of which only connections get out reaches its relay by one.
+    /// URI of the relay; by TLS where a router lets only connections out.
     var relay: String {
       [first, second].contains("connections")
         ? "turns:\(RouterTests.server)" : "turn:\(RouterTests.server)"
@@ -59,7 +59,7 @@ struct RouterTests {
     .filter { isComplete || few.contains($0.name) }
 
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-  /// Where logs stay.
+  /// Folder of logs.
   private static let share = ProgramUnderTest.package.appendingPathComponent(".build/routers")
 
   private static func makeMachine() throws -> KernelMachine {
@@ -107,7 +107,7 @@ struct RouterTests {
     try ProgramRig.run("openssl", arguments, in: share)
   }
 
-  /// The machine has made all calls and turned itself off.
+  /// Run of the machine through all calls, until it has turned itself off.
   private static let run = Result {
     try prepareShare()
     let functions = try String(

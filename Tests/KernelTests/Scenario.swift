@@ -1,35 +1,36 @@
 import Testing
 
-/// Something that happens to the sound of a call, and what may come of it.
+/// A disturbance of a call's sound, and the effects that it may have.
 struct Scenario: Sendable, CustomTestStringConvertible {
   let name: String
-  /// How long the call lasts, in seconds.
+  /// Duration of the call, in seconds.
   var seconds = 15
-  /// What happens before anybody calls, in the shell of the machine.
+  /// Commands that the machine's shell runs before the call.
   var before = "true"
-  /// What is done to the far ends of the cards' cables before the call.
+  /// Commands for the far ends of the cards' cables, run before the call.
   var cables = "true"
-  /// What happens while the call stands.
+  /// Commands that run once the call is connected.
   var faults = "sleep 1"
-  /// The programs' options besides their headsets.
+  /// Options of both programs besides their devices.
   var options = "--period 4"
-  /// What the caller speaks and hears with.
+  /// Options for the caller's sound devices.
   var devices = "--headset hw:A,1"
-  /// The longest silence that is allowed, in milliseconds.
+  /// Longest silence that is allowed, in milliseconds.
   var gapMilliseconds = 30.0
-  /// Whether that is beyond what lies between the first mark and the last, while which nothing can
-  /// be heard.
+  /// True if sound is impossible between the first and the last mark, so that this time is allowed
+  /// in addition.
   var isFaultSilent = false
-  /// False if the machine itself says what is wrong, and nothing is listened to.
+  /// False if the machine's script reports the faults itself, and no recording is examined.
   var isHeard = true
-  /// Whether the call is at least as much about the network, which has its own delays.
+  /// True if the network's own delays matter as well, so that the delay is not judged.
   var isOfTheNetwork = false
 
-  /// Whether the cables keep the clock's time; one that converts 44.1 kHz loses several
-  /// milliseconds a second.
+  /// True if the cables keep the clock's time.
+  ///
+  /// A cable that converts 44.1 kHz loses several milliseconds a second.
   var isTimed = true
 
-  /// Delay may be so much higher or lower afterwards, in milliseconds.
+  /// Allowed change of the delay after a fault, in milliseconds.
   ///
   /// Three periods of the card: one for each side's late wake-up, and one for the phase of both. A
   /// fault whose sound stays queued leaves tens of milliseconds.
@@ -45,7 +46,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// All of them, in the order in which they run.
+  /// All scenarios, in the order in which they run.
   static let all = plain + drifting + layouts + stopped + disturbed + times + unplugged + networks
 
   private static let plain =

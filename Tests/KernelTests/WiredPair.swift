@@ -6,7 +6,8 @@ struct WiredPair {
   static let name = "two-machines"
   private static let seconds = 15
 
-  /// Boots both, lets one call the other, and tells what each heard; files go to `folder`.
+  /// Boots both machines, lets one call the other, and returns each side's outcome; files go to
+  /// `folder`.
   static func run(_ kernel: KernelMachine, functions: String, in folder: URL) throws -> [Outcome] {
     let port = Int.random(in: 20_000...30_000)
     let shares = [1, 2].map { folder.appendingPathComponent("out/\(name)-\($0)") }

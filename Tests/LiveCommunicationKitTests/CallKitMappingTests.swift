@@ -5,7 +5,7 @@ import Testing
 
 @testable import LiveCommunicationKit
 
-/// What values of LiveCommunicationKit say to CallKit, and back.
+/// Mapping of LiveCommunicationKit's values to CallKit's and back.
 struct CallKitMappingTests {
   private let bob = Handle(type: .phoneNumber, value: "+431234", displayName: "Bob")
   private let carol = Handle(type: .generic, value: "sip:carol@example.org", displayName: "Carol")

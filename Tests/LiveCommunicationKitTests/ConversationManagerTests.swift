@@ -37,7 +37,7 @@ struct ConversationManagerTests {
     return manager
   }
 
-  /// A conversation that came in and was joined.
+  /// An incoming conversation that was joined.
   private func joined(
     _ manager: ConversationManager,
     _ app: RecordingApp,
@@ -52,7 +52,7 @@ struct ConversationManagerTests {
     return try #require(manager.conversations.first { $0.uuid == uuid })
   }
 
-  /// A conversation that came in, and the action that joins it, which the app has been given.
+  /// An incoming conversation, and the action that joins it, which the app has been given.
   private func joining(
     _ manager: ConversationManager,
     _ app: RecordingApp
@@ -259,7 +259,7 @@ struct ConversationManagerTests {
     #expect(manager.conversations.isEmpty)
   }
 
-  /// An action that was not answered by then never can be.
+  /// The end of a conversation fails its pending actions, which can no longer be answered.
   @Test func theEndOfAConversationFailsItsActions() async throws {
     let app = RecordingApp(.never)
     let manager = manager(app)

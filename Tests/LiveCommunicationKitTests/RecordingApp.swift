@@ -62,7 +62,7 @@ final class RecordingApp: ConversationManagerDelegate, Sendable {
     didDeactivate audioSession: AVAudioSession
   ) { session.continuation.yield("didDeactivate") }
 
-  /// Waits until all of these have come, in this order but for what comes between.
+  /// Waits until all of these callbacks have come, in this order, with any others between them.
   func expect(
     _ expected: String...,
     in log: any KeyPath<RecordingApp, Log> & Sendable = \.conversations,

@@ -2,11 +2,11 @@ import MediaCore
 
 /// Something that happens in a simulated world.
 enum Happening {
-  /// A user does something, or something breaks: the step of that number.
+  /// A user's action or a fault: the step of that number.
   case step(Int)
   case message(SIPMessage)
   case voice(VoiceDatagram)
-  /// Something in a process, unless that has been killed meanwhile.
+  /// An event in one process, dropped if that has been killed meanwhile.
   case inProcess(machine: Int, process: Int, ProcessEvent)
   /// A machine's program is started.
   case start(machine: Int)
@@ -16,15 +16,15 @@ enum Happening {
 enum ProcessEvent {
   /// The phone takes the next input from its inbox.
   case inbox
-  /// The devices that were asked for with that number are open, or could not be opened.
+  /// The devices requested under that number are open, or could not be opened.
   case devicesOpened(Int)
   /// The devices have been closed, or kept for as long as another call may want them.
   case devicesReleased(Int)
   /// A deadline of the call system's.
   case deadline
-  /// The phone looks after its calls, once a second.
+  /// The phone's check of its calls, once a second.
   case watch
-  /// The sound card of that engine has a period.
+  /// The sound card of that engine has captured a period.
   case period(engine: Int)
   /// A timer of the signalling's.
   case signalling(SignallingTimer)
@@ -32,7 +32,7 @@ enum ProcessEvent {
   case unreachable(call: Int)
 }
 
-/// What is going to happen, in the order of time; at one time in the order of entry.
+/// Queue of future events, in order of time; events at one time are in order of entry.
 struct Agenda {
   private struct Entry {
     let time: Int64

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Whole machines in virtual time: two or three phones that call each other, users who press
-/// everything, processes that are killed, headsets and networks that go.
+/// Whole machines in virtual time: two or three phones that call each other, users who press every
+/// button, processes that are killed, headsets and networks that fail.
 ///
 /// After each event what must hold is checked. A failure prints how to repeat it with the fewest
 /// steps: `MACHINE_SEED`, `MACHINE_EVENTS` and `MACHINE_STEPS` are for that, and `MACHINE_SEEDS`
@@ -17,7 +17,7 @@ struct MachineTests {
   private static let seeds: [Int] =
     number("MACHINE_SEED").map { [$0] } ?? Array(1...(number("MACHINE_SEEDS") ?? 8))
 
-  /// Whether nothing else was asked for.
+  /// True unless the environment sets seeds, a number of events, or steps.
   private static let isWhole = ["SEED", "SEEDS", "EVENTS", "STEPS"].allSatisfy {
     ProcessInfo.processInfo.environment["MACHINE_" + $0] == nil
   }

@@ -6,7 +6,7 @@ struct SIPMessage {
     case invite, acknowledge, cancel, bye, options, update
   }
 
-  /// What tells transactions apart: a dialog's request of one side.
+  /// Identity of a transaction: its dialog, the side that sent the request, number and method.
   struct Transaction: Hashable {
     let callID: Int
     let callerTag: Int
@@ -19,9 +19,9 @@ struct SIPMessage {
   let callID: Int
   let method: Method
   let sequence: Int
-  /// The tag of the side that sent the request.
+  /// Tag of the side that sent the request.
   let requesterTag: Int
-  /// The tag of the other one; 0 before it has one.
+  /// Tag of the other side; 0 before it has one.
   var responderTag: Int
   /// The status of a response; nil in a request.
   var status: Int?

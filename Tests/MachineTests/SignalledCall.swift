@@ -9,7 +9,7 @@ enum SignallingTimer {
   case request(Int)
   /// A final answer to an INVITE that was not acknowledged is sent once more, or given up.
   case answer(SIPMessage.Transaction)
-  /// After another re-INVITE was in the way (RFC 3261 section 14.1).
+  /// A re-INVITE that collided with another is sent again (RFC 3261 section 14.1).
   case retry(SIPCallID, Int)
   /// The session timer, by its number.
   case session(SIPCallID, Int)
@@ -28,16 +28,16 @@ struct SignalledCall {
   var remoteOffer: [UInt8]?
   var isAnswered = false
   var isEstablished = false
-  /// A hold before the call is established, which is signalled when it is.
+  /// True if a hold before the call was established is to be signalled once it is.
   var wantsRenegotiation = false
-  /// An offer that waits until the one before it is through.
+  /// An offer that waits until the one before it is answered.
   var waitingOffer: [UInt8]?
   /// This side's last request, and the far side's.
   var localSequence = 0
   var remoteSequence = 0
   /// The first INVITE of an incoming call.
   var invite: SIPMessage?
-  /// This side's INVITE that is under way.
+  /// Number of this side's pending INVITE.
   var request: Int?
   /// The far side's INVITE that was answered and not acknowledged yet.
   var unacknowledged: SIPMessage.Transaction?

@@ -4,7 +4,7 @@ import VoiceEngine
 
 @testable import VoiceStream
 
-/// The voice of one call: what `MediaLeg` does, with a real stream over a simulated network.
+/// The voice of one call as `MediaLeg` runs it, with a real stream over a simulated network.
 final class SimulatedLeg {
   /// The real stream, which cannot be copied.
   private final class Voice {
@@ -22,8 +22,9 @@ final class SimulatedLeg {
   private(set) var engine: Int?
   private var isMuted = false
 
-  /// What the sound card brings in a period, in frames: a packet of 60 ms, so that a hundred
-  /// million events are worth many calls.
+  /// Frames in a period of the sound card.
+  ///
+  /// They fill a packet of 60 ms, so that a hundred million events cover many calls.
   static let period = 2_880
 
   init(machine: Int, port: UInt16, seed: UInt64) {
@@ -34,7 +35,8 @@ final class SimulatedLeg {
 
   func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
-  /// Takes over what the sides have agreed on, and says goodbye to what was before.
+  /// Switches to the negotiated media; returns the RTCP BYE of the stream that ends, nil if none
+  /// does.
   func agree(_ media: NegotiatedMedia?, at now: MonotonicInstant) -> VoiceDatagram? {
     agreed = media
     return follow(at: now)
@@ -67,7 +69,7 @@ final class SimulatedLeg {
     return goodbye
   }
 
-  /// Ends the stream; returns its goodbye.
+  /// Ends the stream and returns its RTCP BYE; nil if there was no stream.
   func detach(at now: MonotonicInstant) -> VoiceDatagram? {
     defer {
       voice = nil
@@ -76,13 +78,13 @@ final class SimulatedLeg {
     return report(at: now, isGoodbye: true)
   }
 
-  /// The engine has stopped, and with it the stream, before anybody has told the leg.
+  /// Ends the stream of an engine that stopped before the leg was detached; returns its RTCP BYE.
   func engineStopped(at now: MonotonicInstant) -> VoiceDatagram? {
     defer { voice = nil }
     return report(at: now, isGoodbye: true)
   }
 
-  /// One period of the sound card: returns what is sent.
+  /// Runs one period of the sound card and returns the datagrams that are sent.
   func run(at now: MonotonicInstant, _ samples: inout SampleBuffer) -> [VoiceDatagram] {
     guard let voice else { return [] }
     voice.stream.push(samples, count: Self.period, isMuted: isMuted)

@@ -8,7 +8,7 @@ import VoiceEngine
 @testable import SIPSignalling
 @testable import SidetonePhone
 
-/// What reaches a phone, one after the other.
+/// Inputs of a phone, which are processed one after the other.
 enum PhoneInput {
   case perform(CallAction)
   case didActivate
@@ -18,15 +18,17 @@ enum PhoneInput {
   case incoming(SIPCallID, callID: Int, from: Int)
 }
 
-/// A machine with a phone: the call rules and the phone's decisions are the real ones, and carried
-/// out as `CallSystem` and `Phone` do it.
+/// A machine with a phone, in virtual time.
+///
+/// The call rules and the phone's decisions are the real ones; effects are carried out as by
+/// `CallSystem` and `Phone`.
 final class SimulatedMachine {
   /// The sound devices of a process.
   private enum Devices: Equatable {
     case closed
     case opening(Int)
     case open
-    /// Given up, and closed soon.
+    /// Released, and closed soon.
     case closing(Int)
   }
 
@@ -34,15 +36,15 @@ final class SimulatedMachine {
   unowned let world: SimulatedWorld
   private(set) var process = 0
   private(set) var isRunning = false
-  /// Whether a headset is plugged in.
+  /// True while a headset is plugged in.
   var hasHeadset = true
   private(set) var control = CallControl()
   private(set) var phone = PhoneControl(maximumCalls: 2)
   private(set) lazy var signalling = SimulatedSignalling(self)
   private(set) var legs: [UUID: SimulatedLeg] = [:]
-  /// The dialog that each call is about, for comparison with the far side.
+  /// Dialog number of each call, for comparison with the far side.
   private(set) var dialogs: [UUID: Int] = [:]
-  /// The calls that their far sides hold, by what the user sees.
+  /// Calls that the user sees as held by the far side.
   private(set) var farHolds: Set<UUID> = []
   private(set) var begun: [UUID: Int64] = [:]
   private var provider = ProviderID(rawValue: 0)
@@ -95,7 +97,7 @@ final class SimulatedMachine {
     schedule(.watch, at: world.now + 1_000_000_000)
   }
 
-  /// The process is gone from one moment to the next.
+  /// Kills the process at once, without any cleanup.
   func kill() {
     isRunning = false
     process += 1
@@ -422,7 +424,7 @@ final class SimulatedMachine {
 
   // MARK: What must hold
 
-  /// What is wrong with this machine now, nil if nothing is.
+  /// Describes a broken invariant of this machine; nil if none is broken.
   func fault() -> String? {
     guard isRunning else { return nil }
     switch (control.audio, devices) {
@@ -444,7 +446,9 @@ final class SimulatedMachine {
     return nil
   }
 
-  /// Both sides give up before that: an action to start has ten minutes.
+  /// Longest time that a call may ring, in nanoseconds.
+  ///
+  /// Both sides give up before that, although a start action has ten minutes.
   private static let longestRing: Int64 = 240_000_000_000
 
   /// True if nothing is left of any call.

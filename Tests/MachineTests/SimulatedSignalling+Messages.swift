@@ -2,7 +2,7 @@ import MediaCore
 
 @testable import SIPSignalling
 
-/// What arrives.
+/// Handling of messages that arrive.
 extension SimulatedSignalling {
   // MARK: Messages
 

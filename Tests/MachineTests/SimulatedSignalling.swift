@@ -2,7 +2,7 @@ import MediaCore
 
 @testable import SIPSignalling
 
-/// The signalling of one process over UDP: what `UserAgent` and libre do, in virtual time.
+/// Signalling of one process over UDP, a model of `UserAgent` and libre in virtual time.
 ///
 /// libre reads its own clock and sockets, so it is modelled: the transactions of RFC 3261 with
 /// their timers (section 17), re-INVITEs and their collisions (section 14), refreshes (RFC 4028).
@@ -25,7 +25,7 @@ final class SimulatedSignalling {
     let call: SIPCallID
     var interval = SimulatedSignalling.t1
     let end: Int64
-    /// True if the call was hung up here meanwhile.
+    /// True if this side hung up before the acknowledgement.
     var endsCall = false
   }
 
@@ -34,7 +34,7 @@ final class SimulatedSignalling {
     let end: Int64
   }
 
-  /// RFC 3261 section 17.1.1.1, in nanoseconds.
+  /// Timer T1 of RFC 3261 section 17.1.1.1, in nanoseconds.
   static let t1: Int64 = 500_000_000
   private static let t2: Int64 = 4_000_000_000
   static let lifetime: Int64 = 32_000_000_000
@@ -43,7 +43,7 @@ final class SimulatedSignalling {
   var calls: [Int: SignalledCall] = [:]
   var requests: [Int: Request] = [:]
   var answers: [SIPMessage.Transaction: Answer] = [:]
-  /// What was answered to requests, in case they are sent again.
+  /// Responses by transaction, repeated when a request is retransmitted.
   var given: [SIPMessage.Transaction: Remembered] = [:]
   var acknowledgements: [SIPMessage.Transaction: Remembered] = [:]
   private var nextNumber = 1
@@ -53,7 +53,7 @@ final class SimulatedSignalling {
   var now: Int64 { machine.world.now }
   var instant: MonotonicInstant { MonotonicInstant(nanoseconds: now) }
 
-  /// True if nothing is under way.
+  /// True if no request awaits a final answer, and no final answer its acknowledgement.
   var isQuiet: Bool { requests.isEmpty && answers.isEmpty }
 
   var isForgotten: Bool { calls.isEmpty && isQuiet }
@@ -317,7 +317,7 @@ final class SimulatedSignalling {
     given[message.transaction] = Remembered(message: message, end: now + Self.lifetime)
   }
 
-  /// Forgets what can no longer be asked for.
+  /// Removes responses and acknowledgements that have expired.
   func tidy() {
     given = given.filter { $0.value.end > now }
     acknowledgements = acknowledgements.filter { $0.value.end > now }

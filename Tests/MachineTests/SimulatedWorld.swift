@@ -32,7 +32,7 @@ final class SimulatedWorld {
   private var nextTag = 1
   private var nextCall = 1
   private var nextPort: UInt16 = 10_000
-  /// Since when a call has had one side only.
+  /// Times since which a call has had only one side, in nanoseconds, by dialog number.
   private var widowed: [Int: Int64] = [:]
   private(set) var fault: String?
 
@@ -109,13 +109,13 @@ final class SimulatedWorld {
 
   // MARK: Time
 
-  /// Lets `count` more events happen, or as many as there are until something is wrong.
+  /// Runs `count` more events, or fewer if an invariant breaks.
   func run(events count: Int) {
     let end = events + count
     while fault == nil, events < end, advance() {}
   }
 
-  /// Lets the time until `end` pass.
+  /// Runs all events until the time `end`, in nanoseconds.
   private func run(until end: Int64) {
     while fault == nil, now < end, advance() {}
   }
@@ -214,8 +214,9 @@ final class SimulatedWorld {
 
   // MARK: Both sides
 
-  /// How long one side may keep a call that the other one has not: silence of 30 s, a question
-  /// without an answer, requests that are given up after 32 s.
+  /// Longest time that only one side may have a call, in nanoseconds.
+  ///
+  /// It covers silence of 30 s, an unanswered question, and requests that are given up after 32 s.
   private static let longestWidowhood: Int64 = 150_000_000_000
 
   // Once a second: a call that only one side has must end.
@@ -235,8 +236,9 @@ final class SimulatedWorld {
     }
   }
 
-  /// Repairs the network, lets everything settle, and compares what both sides believe of their
-  /// calls; then ends all calls, after which nothing may be left.
+  /// Repairs the network, lets everything settle, and compares both sides' holds of their calls.
+  ///
+  /// Then it ends all calls, after which every machine must be idle.
   func settle() {
     guard fault == nil else { return }
     isCalm = true

@@ -5,7 +5,8 @@ import Testing
 @testable import Playout
 
 @Suite struct BackgroundNoiseTests {
-  /// Noise of a level, in dBFS, through a filter that lets pass what lies below `tilt` (1: all).
+  /// Noise at `level` dBFS, through a one-pole low-pass filter of coefficient `tilt` (1:
+  /// unfiltered).
   private static func noise(seconds: Double, level: Float, tilt: Float, seed: UInt64) -> [Float] {
     var random = SeededGenerator(seed: seed)
     var past: Float = 0
@@ -35,7 +36,9 @@ import Testing
     return (0..<frames).map { sound[$0] }
   }
 
-  /// How much lower the differences of neighbours are: the colour, in a figure.
+  /// Level of the differences between neighbouring samples, relative to that of the samples, in dB.
+  ///
+  /// It expresses the colour of a noise as one figure.
   private static func colour(_ samples: [Float]) -> Float {
     decibels(zip(samples, samples.dropFirst()).map { $1 - $0 }) - decibels(samples)
   }
@@ -53,7 +56,7 @@ import Testing
     #expect(loudest(made) < 1.3 * loudest(heard))
   }
 
-  /// Words with pauses of 100 ms: what lies between them is learned.
+  /// Words with pauses of 100 ms: only the background between them is learned.
   @Test func wordsAreNotLearned() {
     let background = Self.noise(seconds: 6, level: -55, tilt: 0.2, seed: 5)
     let words = background.indices.map { index -> Float in

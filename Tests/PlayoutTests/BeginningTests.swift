@@ -4,7 +4,7 @@ import Testing
 @testable import Playout
 
 extension JitterBuffer.Step {
-  /// Whether something that was said is heard of it.
+  /// True if the step plays received sound.
   fileprivate var isSound: Bool {
     switch self {
     case .decode, .decodeLate, .recover: true
@@ -13,7 +13,7 @@ extension JitterBuffer.Step {
   }
 }
 
-/// A stream begins, or goes on after a device has failed.
+/// The beginning of a stream, and its continuation after a device failure.
 struct BeginningTests {
   @Test func firstSoundBeginsAtTheTarget() {
     // No callback asks for the first 33 ms: the device is still being opened.
@@ -29,8 +29,10 @@ struct BeginningTests {
     #expect(skipping > 0 && skipping < 960)
   }
 
-  /// The target after a call in which packet `late` came 15 ms late, while the loudspeaker stood
-  /// still for so many milliseconds from packet 499 on, or soon after.
+  /// Target delay, in nanoseconds, after a call in which packet `late` came 15 ms late.
+  ///
+  /// The loudspeaker stands still for `milliseconds` from packet 499 on; `late` comes then or soon
+  /// after.
   private static func target(
     late: Int,
     standing milliseconds: Double = 40,

@@ -8,11 +8,10 @@ struct CorrectionTests {
     let step: JitterBuffer.Step
   }
 
-  /// Packets of 20 ms come in time, lie for 2.3 ms each, and are played at the ratio that is asked
-  /// for, never cut.
+  /// Errors of the buffer's delay, in milliseconds, packet by packet from the second second on.
   ///
-  /// Gives by how many milliseconds the buffer was mistaken about the delay, packet by packet, from
-  /// the second second on.
+  /// Packets of 20 ms arrive on time, wait 2.3 ms each, and are played at the ratio that the buffer
+  /// asks for, never cut.
   private static func mistakes(seconds: Int, isQuiet: Bool = false) throws -> [Double] {
     var buffer = JitterBuffer()
     var queued = 0.0

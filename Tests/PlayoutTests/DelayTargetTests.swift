@@ -6,7 +6,7 @@ import Testing
 @testable import Playout
 
 struct DelayTargetTests {
-  /// Lets packets of 10 ms come, and lie as long as `wait` says until the player asks.
+  /// Feeds packets of 10 ms, each of which waits `wait` nanoseconds until the player asks for it.
   private static func feed(
     _ target: inout DelayTarget,
     packets: Range<Int>,

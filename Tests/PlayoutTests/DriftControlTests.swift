@@ -3,7 +3,7 @@ import Testing
 @testable import Playout
 
 struct DriftControlTests {
-  /// One that has had nothing to do for so many seconds.
+  /// A drift control after `seconds` without a correction.
   private static func control(after seconds: Int) -> DriftControl {
     var control = DriftControl(PlayoutMechanisms())
     for _ in 0..<seconds * 50 { control.note(960, isQuiet: false) }

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Playout
 
-/// Random packets, random pulls, random times: a million steps in which nothing may trap, and what
-/// must always hold is looked at after each.
+/// Random packets, pulls and times: a million steps, none of which traps or breaks an invariant.
 struct JitterBufferFuzzTests {
   private struct Fuzz: ~Copyable {
     var buffer = JitterBuffer()
@@ -13,12 +12,12 @@ struct JitterBufferFuzzTests {
     private var isQuiet = false
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var queued = 0
-    /// The newest queued frames, which were concealed.
+    /// Number of the newest queued frames that are concealed sound.
     var invented = 0
     var sequence: Int64 = 1 << 32
     var mediaFrame: Int64 = 1 << 40
     var frames = 960
-    /// What lies in each slot of the owner.
+    /// Sequence number stored in each slot; -1 for none.
     var slots = [Int64](repeating: -1, count: JitterBuffer.capacity)
     var failure: String?
 

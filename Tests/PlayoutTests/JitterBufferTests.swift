@@ -11,13 +11,13 @@ import Testing
 struct VirtualStream: ~Copyable {
   var buffer = JitterBuffer()
   let packetFrames: Int
-  /// How much of the one before it each packet brings.
+  /// Frames of the previous packet that each packet carries again.
   let redundantFrames: Int
   var now = MonotonicInstant(nanoseconds: 1_000_000_000)
   var queued = 0
   var decoded: [Int64] = []
   var steps: [JitterBuffer.Step] = []
-  /// Of a frame.
+  /// Fraction of a frame played beyond whole ones.
   private var playedShare = 0.0
   private var slots: [Int: Int64] = [:]
   private var wire:
@@ -81,7 +81,7 @@ struct VirtualStream: ~Copyable {
     now = now.advanced(byNanoseconds: Int64(milliseconds * 1e6))
   }
 
-  /// How much later what was decoded last sounds than it was said, in milliseconds.
+  /// Delay from speech to sound of the packet decoded last, in milliseconds.
   var lag: Double {
     let said = Double((decoded.last ?? 0) - 70_000 + 1) * Double(packetFrames) / 48
     return Double(now.nanoseconds - 1_000_000_000) / 1e6 + Double(queued) / 48 - said

@@ -52,7 +52,7 @@ struct PacketStoreTests {
     #expect(store.newestFrame == 0)
   }
 
-  /// Against a dictionary, with numbers that jump and return.
+  /// The store agrees with a dictionary for sequence numbers that jump and return.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func storeAgreesWithADictionary(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
@@ -106,7 +106,7 @@ struct PacketStoreTests {
   }
 }
 
-/// The estimate of delays, and what it says that waiting is worth.
+/// The estimate of delays, and the worth of waiting that follows from it.
 struct DelayHistogramTests {
   private static let price = DelayHistogram.Price(
     anywhere: 64e9,

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Playout
 
-/// The table of `PlayoutPhase`, and how a jitter buffer walks through it.
+/// The table of `PlayoutPhase`, and a jitter buffer's transitions in it.
 struct PlayoutPhaseTests {
   private static func buffer() -> JitterBuffer { JitterBuffer() }
 
-  /// Packets of 20 ms; the clock stands where the test puts it.
+  /// Inserts a packet of 20 ms at a time that the test chooses.
   private static func insert(
     _ sequence: Int64,
     at milliseconds: Int64,

@@ -91,12 +91,12 @@ package final class ChildProcess: Sendable {
     LoopbackSocket.ready([end], within: 0).isEmpty
   }
 
-  /// Sends it a signal, unless it has ended.
+  /// Sends the process a signal, unless it has ended.
   package func signal(_ number: Int32) {
     status.withLock { if $0 == nil { kill(identifier, number) } }
   }
 
-  /// Kills it and everything it has started, but what has left its group.
+  /// Kills the process and everything it has started, except what has left its group.
   package func killGroup() { kill(-identifier, SIGKILL) }
 
   /// Exit status, 128 more than the number of the signal that ended it, as in shells.
@@ -106,7 +106,7 @@ package final class ChildProcess: Sendable {
     LoopbackSocket.ready([end], within: seconds).isEmpty ? nil : collect()
   }
 
-  /// The same, once it has ended.
+  /// Waits until the process has ended and returns its exit status.
   package func waitForExit() -> Int32 { collect() }
 
   private func collect() -> Int32 {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Strangers that send more than any machine could use, from an address of their own.
+/// Strangers that send more than any machine could handle, from an address of their own.
 ///
 /// **Thread safety:** one thread runs it.
 package struct Flood: ~Copyable {
-  /// What it sends in a second.
+  /// Sending rates of a flood, per second.
   package struct Rates {
     var invites = 5_000
     var datagrams = 50_000
@@ -14,13 +14,13 @@ package struct Flood: ~Copyable {
     package init() {}
   }
 
-  /// How many it has sent, and what came back.
+  /// INVITEs sent so far.
   package private(set) var invites = 0
-  /// To the ports of signalling and of media, by turns.
+  /// Datagrams of noise sent so far, to the signalling and the media port in turn.
   package private(set) var datagrams = 0
-  /// To the ports of TCP and TLS, by turns.
+  /// Connections opened so far, to the ports of TCP and TLS in turn.
   package private(set) var connections = 0
-  /// Answers to the INVITEs by their first line's code.
+  /// Numbers of responses to the INVITEs, by status code.
   package private(set) var answers: [String: Int] = [:]
 
   private let host: String
@@ -91,7 +91,7 @@ package struct Flood: ~Copyable {
     }
   }
 
-  /// Sends for so many seconds, evenly, as far as this machine can.
+  /// Sends for `seconds` at even intervals, as far as this machine can.
   package mutating func run(seconds: Double, _ rates: Rates = Rates()) {
     let clock = ContinuousClock()
     let begin = clock.now

@@ -1,11 +1,11 @@
 import CRig
 package import Foundation
 
-/// Tells when a file of a folder has been made or written to (inotify(7)).
+/// Watches a folder for files that are made or written to (inotify(7)).
 package final class FolderWatch {
   private let descriptor: Int32
 
-  /// Begins to watch; what happens from now on wakes the next `wait`.
+  /// Begins to watch; changes from now on wake the next `wait`.
   package init(_ folder: URL) throws {
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     let mask = UInt32(IN_CREATE | IN_MODIFY | IN_MOVED_TO)

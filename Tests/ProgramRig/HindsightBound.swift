@@ -10,17 +10,17 @@ package struct HindsightBound {
   /// 2.5 ms at 48 kHz.
   private static let unitFrames = 120
 
-  /// For each unit of the call how long after it was said the first packet came that brought it, in
-  /// milliseconds.
+  /// Time from speech to first arrival of each unit of the call, in milliseconds.
+  ///
+  /// Infinite for units that never arrived.
   private var ages: [Double]
 
-  /// A call of `seconds`, of which nothing has come.
+  /// A call of `seconds`, of which nothing has arrived.
   package init(seconds: Int) {
     ages = [Double](repeating: .infinity, count: seconds * 48_000 / Self.unitFrames)
   }
 
-  /// Notes that the frames from `first` on came at `arrival`, of which the first was said at
-  /// `mouth`.
+  /// Notes that `frames` frames arrived at `arrival`, of which the first was spoken at `mouth`.
   package mutating func note(
     from first: Int64,
     frames: Int64,
@@ -35,8 +35,10 @@ package struct HindsightBound {
     }
   }
 
-  /// The mean delay over what begins at the frames `starts`, up to the last of them, in
-  /// milliseconds, at which `concealedShare` of it is missing or less.
+  /// Least mean delay, in milliseconds, with at most `concealedShare` of the sound missing.
+  ///
+  /// Sentences begin at the frames `starts`, up to the last of them; nil if there are none. What
+  /// never arrived may be missing in any case.
   package func delay(of starts: [Int], concealedShare: Double) -> Double? {
     let sentences = zip(starts, starts.dropFirst()).map { start, end in
       Sentence(ages[start / Self.unitFrames..<end / Self.unitFrames])
@@ -58,10 +60,10 @@ package struct HindsightBound {
     return sum / Double(units)
   }
 
-  /// The share of what begins at the frames `starts`, up to the last of them, that has not come
-  /// `delay` milliseconds after it was said: what a fixed delay would have concealed.
+  /// Share of the sound between the first and the last of `starts` that a fixed delay of `delay`
+  /// milliseconds would have concealed.
   ///
-  /// Nil if that is nothing at all.
+  /// Nil if there is no sound between them.
   package func missingShare(of starts: [Int], at delay: Double) -> Double? {
     guard let first = starts.first, let last = starts.last else { return nil }
     let all = ages[first / Self.unitFrames..<last / Self.unitFrames]
@@ -70,9 +72,9 @@ package struct HindsightBound {
 
   private struct Sentence {
     let units: Int
-    /// How many never came.
+    /// Number of units that never arrived.
     let lost: Int
-    /// Of those that came, the latest first.
+    /// Times from speech to arrival of all other units, in milliseconds, the longest first.
     private let ages: [Double]
 
     init(_ all: ArraySlice<Double>) {

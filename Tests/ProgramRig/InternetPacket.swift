@@ -1,4 +1,4 @@
-/// An IPv4 packet (RFC 791) taken apart, for who changes or makes one.
+/// A parsed IPv4 packet (RFC 791), for programs that change or make one.
 package struct InternetPacket: Equatable, Sendable {
   /// The protocol of the payload.
   package enum Content: UInt8, Sendable {
@@ -10,17 +10,17 @@ package struct InternetPacket: Equatable, Sendable {
     case udp = 17
   }
 
-  /// The addresses, of four bytes each.
+  /// Source address, four bytes.
   package var source: [UInt8]
-  /// Where it goes.
+  /// Destination address, four bytes.
   package var destination: [UInt8]
-  /// What it brings.
+  /// Protocol of the payload.
   package let content: Content
-  /// The ports, 0 for control messages.
+  /// Source port, 0 for control messages.
   package var sourcePort: UInt16
-  /// The port that it goes to.
+  /// Destination port, 0 for control messages.
   package var destinationPort: UInt16
-  /// A datagram's bytes; of the other kinds all that follows IP's header.
+  /// Payload of a datagram; of other packets everything that follows the IP header.
   package var payload: [UInt8]
 
   /// A datagram.
@@ -57,7 +57,7 @@ package struct InternetPacket: Equatable, Sendable {
     payload = message
   }
 
-  /// Takes a packet apart; nil if it is none of IPv4, or of another protocol.
+  /// Parses a packet; nil if it is malformed, not IPv4, or of another protocol.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count >= 20, bytes[0] >> 4 == 4, let content = Content(rawValue: bytes[9]) else {
       return nil
@@ -75,7 +75,8 @@ package struct InternetPacket: Equatable, Sendable {
     payload = Array(bytes[(header + (content == .udp ? 8 : 0))...])
   }
 
-  /// The bytes of a datagram or a control message, with right checksums; a segment cannot be made.
+  /// The bytes of a datagram or a control message, with valid checksums; segments are not
+  /// supported.
   package var bytes: [UInt8] {
     var body = payload
     if content == .udp {

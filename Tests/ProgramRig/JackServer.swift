@@ -13,7 +13,7 @@ package final class JackServer {
   /// server's.
   package static let clientPriority = priority - 5
 
-  /// The packages that it takes; nil if all are there.
+  /// Packages to install for the server; nil if all are there.
   package static var missing: String? {
     let isComplete = ["jackd", "jack_wait", "jack_lsp", "jack_connect"].allSatisfy {
       FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
@@ -30,7 +30,7 @@ package final class JackServer {
   /// The ports of the dummy driver, which is silent.
   package static let hardware: Ports = ("system:playback_1", "system:capture_1")
 
-  /// What programs need in their environment to find the devices.
+  /// Environment in which programs find the devices.
   package let environment: [String: String]
   private let name = "sidetone-\(UUID().uuidString.prefix(8))"
   private let folder: URL
@@ -79,7 +79,7 @@ package final class JackServer {
     for (name, value) in environment { unsafe setenv(name, value, 1) }
   }
 
-  /// Connects what programs play through ALSA's plugin with what they capture.
+  /// Connects the playback of programs that use ALSA's plugin to their capture.
   ///
   /// Waits until a program does both.
   package func letMicrophonesHearLoudspeakers() throws {
@@ -102,11 +102,12 @@ package final class JackServer {
     }
   }
 
-  /// The server's process.
+  /// Identifier of the server's process.
   package var processIdentifier: Int32 { server.processIdentifier }
 
-  /// For how long the machine kept the server waiting, each time, in milliseconds: its clock, and
-  /// so the headsets', stood still.
+  /// Times for which the machine kept the server waiting, in milliseconds.
+  ///
+  /// Meanwhile the server's clock, and so that of the headsets, stood still.
   package var stalls: [Double] {
     server.output.split(separator: "\n").compactMap { line -> Double? in
       let waits = line.split(separator: "XRun = ").dropFirst().first
@@ -115,8 +116,7 @@ package final class JackServer {
     }
   }
 
-  /// How many of these waits were longer than a period, of which each moves one side's clock
-  /// against the other's.
+  /// Number of stalls longer than a period; each moves one side's clock against the other's.
   package static func longOnes(among stalls: [Double]) -> Int {
     stalls.count { $0 > Double(period) / 48 }
   }

@@ -9,7 +9,7 @@ package struct KernelMachine {
   private let work: URL
   private let initialisation: URL
 
-  /// Programs that the guest's scripts use, by the Debian packages that they come in.
+  /// Programs that the guest's scripts use, with the Debian packages that contain them.
   private static let tools = [
     "/usr/bin/dash": "dash", "/usr/sbin/ip": "iproute2", "/usr/sbin/tc": "iproute2",
     "/usr/bin/amixer": "alsa-utils", "/usr/bin/aplay": "alsa-utils",
@@ -20,7 +20,7 @@ package struct KernelMachine {
     "crc32c_generic", "nf_tables", "nft_chain_nat", "nft_masq", "nft_nat", "nft_ct",
   ]
 
-  /// What keeps the machine from being made, with the package to install; nil if all is there.
+  /// Packages that must be installed to make a machine, separated by spaces; nil if all are there.
   package static var missing: String? {
     let needed = [
       "/usr/bin/qemu-system-x86_64": "qemu-system-x86", "/usr/bin/busybox": "busybox-static",
@@ -32,7 +32,7 @@ package struct KernelMachine {
   }
 
   /// Makes the machine's disk in `work`, with `programs` in its `/usr/bin`; the kernel is fetched
-  /// at the first time.
+  /// the first time.
   ///
   /// `initialisation` is the first program that it runs.
   package init(in work: URL, programs: [URL], initialisation: URL) throws {
@@ -114,9 +114,9 @@ package struct KernelMachine {
 
   /// One end of a wire between two machines.
   package enum WireEnd {
-    /// The end that is there first, at a port of this machine.
+    /// The end that listens, at a port of this machine.
     case first(port: Int)
-    /// The other end.
+    /// The end that connects to a port of this machine.
     case second(port: Int)
 
     fileprivate var arguments: [String] {
@@ -142,8 +142,9 @@ package struct KernelMachine {
 
   /// Boots with `share` at `/mnt`, and waits until the machine has turned itself off.
   ///
-  /// Throws if it has taken `seconds` of processor time before, or ten times as long: one that
-  /// hangs takes all it gets, and one that is slow, because this machine is busy, is waited for.
+  /// Throws once it has taken `seconds` of processor time, or ten times as long by the clock. A
+  /// machine that hangs takes all the processor time it gets, and one that is slow because the host
+  /// is busy is waited for.
   package func boot(sharing share: URL, processorSeconds seconds: Double) throws {
     let machine = try start(sharing: share)
     defer { machine.stop() }
@@ -156,7 +157,8 @@ package struct KernelMachine {
     }
   }
 
-  /// Waits until the machines have turned themselves off, `seconds` at most; then they are stopped.
+  /// Waits until the machines have turned themselves off, `seconds` at most for each; otherwise
+  /// stops all of them and throws.
   package static func wait(for machines: [RunningProgram], seconds: Double) throws {
     defer { for machine in machines { machine.stop() } }
     for machine in machines where machine.waitForExit(seconds: seconds) == nil {

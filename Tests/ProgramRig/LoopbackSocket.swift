@@ -3,9 +3,9 @@ import Glibc
 
 /// Sockets between addresses of this machine.
 package enum LoopbackSocket {
-  /// Gives a socket an address of this machine; port 0 lets the system choose.
+  /// Binds a socket to an address of this machine; port 0 lets the system choose.
   ///
-  /// True if it has it then.
+  /// Returns true on success.
   package static func bind(
     _ descriptor: Int32,
     to port: UInt16,
@@ -14,7 +14,7 @@ package enum LoopbackSocket {
     unsafe withAddress(of: port, at: host) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
   }
 
-  /// Begins a connection to a port of this machine; whether it is made is not waited for.
+  /// Begins a connection to a port of this machine, without waiting for it to be established.
   package static func connect(_ descriptor: Int32, to port: UInt16) {
     _ = unsafe withAddress(of: port) { unsafe Glibc.connect(descriptor, $0, $1) }
   }
@@ -58,14 +58,15 @@ package enum LoopbackSocket {
     return length >= 0 ? Array(bytes[..<length]) : nil
   }
 
-  /// Those of the sockets at which something has come within so many seconds.
+  /// Returns the sockets at which something arrives within `seconds`.
   package static func ready(_ descriptors: [Int32], within seconds: Double) -> [Int32] {
     var waiting = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = unsafe poll(&waiting, nfds_t(waiting.count), Int32(max(0, seconds) * 1_000))
     return waiting.filter { $0.revents != 0 }.map(\.fd)
   }
 
-  /// True once a program of this machine has a port of UDP; false if that does not come.
+  /// Waits until a program of this machine has bound a UDP port; false if that does not happen in
+  /// time.
   package static func isTaken(_ port: Int) -> Bool {
     let suffix = String(format: ":%04X", port)
     return Patience.waits {

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What may have happened to a SIP message on its way.
+/// Damage to a SIP message in transit.
 package enum MessageDamage: Sendable {
-  /// What may have happened to one header.
+  /// Damage to one header.
   package enum Change: CaseIterable, Sendable {
-    /// It is there twice.
+    /// The header appears twice.
     case doubled
-    /// It has no value.
+    /// The header has no value.
     case emptied
-    /// It is not there.
+    /// The header is missing.
     case missing
-    /// Its value is 60 kB of nonsense.
+    /// The value is 60 kB of nonsense.
     case replaced
-    /// Its value goes on with 60 kB of nonsense.
+    /// The value is followed by 60 kB of nonsense.
     case lengthened
   }
 
-  /// The message ends after so many bytes.
+  /// The message ends after that number of bytes.
   case cut(Int)
-  /// A header is changed; they are counted from 0.
+  /// The header with that number, counted from 0, is changed.
   case header(Int, Change)
 
   /// The message cut off at each of its bytes.
@@ -34,7 +34,7 @@ package enum MessageDamage: Sendable {
     }
   }
 
-  /// The message as it arrives.
+  /// The bytes of a message that has this damage.
   package func applied(to message: String) -> [UInt8] {
     switch self {
     case .cut(let length):

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Waiting for what no descriptor tells: the only place of the rigs and tests that pauses.
+/// Waiting for events that no descriptor signals: the only place of the rigs and tests that pauses.
 package enum Patience {
-  /// Seconds that nothing takes on a machine that is merely busy.
+  /// Time limit in seconds that a machine does not reach if it is merely busy.
   package static let limit = 120.0
 
-  /// Waits until `isTrue`, which is asked again and again; false if that does not come.
+  /// Waits until `isTrue` holds, which is polled; false if that does not happen in time.
   package static func waits(
     seconds: Double = limit,
     until isTrue: () throws -> Bool

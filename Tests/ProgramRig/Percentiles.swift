@@ -7,7 +7,7 @@ package struct Percentiles {
     sorted = values.filter(\.isFinite).sorted()
   }
 
-  /// How many values there are.
+  /// Number of values, all of them finite.
   package var count: Int { sorted.count }
 
   /// The value below which `share`, 0 to 1, of all lie; NaN if there are none.

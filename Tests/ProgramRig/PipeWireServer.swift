@@ -5,7 +5,7 @@ package import Foundation
 ///
 /// **Life cycle:** the initialiser starts it, `stop` ends it; between them it can be restarted.
 package final class PipeWireServer {
-  /// The packages that it takes; nil if all are there.
+  /// Packages to install for the server; nil if all are there.
   package static var missing: String? {
     let needed = [
       "pipewire", "wireplumber", "pipewire-pulse", "pactl", "pw-cli", "pw-metadata", "dbus-daemon",
@@ -17,7 +17,7 @@ package final class PipeWireServer {
       ? nil : "pipewire pipewire-alsa pipewire-pulse wireplumber pulseaudio-utils dbus"
   }
 
-  /// What programs need in their environment to find it.
+  /// Environment in which programs find the server.
   package let environment: [String: String]
   private let folder: URL
   private let bus: RunningProgram
@@ -88,7 +88,7 @@ package final class PipeWireServer {
     try action()
   }
 
-  /// How many streams of programs have that role, in PulseAudio's words.
+  /// Number of programs' streams with a role, by PulseAudio's name for it (`media.role`).
   package func streams(withRole role: String) throws -> Int {
     try ["sink-inputs", "source-outputs"].reduce(0) { count, kind in
       let listed = try tell("pactl", "list \(kind)")

@@ -24,13 +24,13 @@ package struct PlayedSound {
     return Double(max(0, bytes - 44)) / Self.bytesPerSecond
   }
 
-  /// Waits until so many seconds more have been played; false if that does not come.
+  /// Waits until so many seconds more have been played; false if that does not happen in time.
   package func goesOn(seconds more: Double) -> Bool {
     let goal = seconds + more
     return waits { seconds >= goal }
   }
 
-  /// Waits until `isTrue` of what has been played; asked whenever the file grows.
+  /// Waits until `isTrue` holds for the sound played; it is called whenever the file grows.
   package func waits(until isTrue: () throws -> Bool) rethrows -> Bool {
     let end = Date(timeIntervalSinceNow: Patience.limit)
     while try !isTrue() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a process holds at a moment.
+/// Resources that a process holds at one moment.
 package struct ProcessHoldings: Codable, Equatable, Sendable {
   /// Open files, sockets and the like.
   package var descriptors: Int
@@ -9,17 +9,17 @@ package struct ProcessHoldings: Codable, Equatable, Sendable {
   /// Resident memory, in megabytes of 10^6 bytes.
   package var megabytes: Double
 
-  /// Pages of memory have so many bytes.
+  /// Bytes in a page of memory.
   private static let pageBytes = 4_096.0
 
-  /// What was counted elsewhere; memory in pages of 4 KiB.
+  /// Resources counted elsewhere; memory in pages of 4 KiB.
   package init(descriptors: Int, threads: Int, pages: Int) {
     self.descriptors = descriptors
     self.threads = threads
     megabytes = Double(pages) * Self.pageBytes / 1e6
   }
 
-  /// What a process of this machine holds now; throws if it has ended.
+  /// Resources that a process of this machine holds now; throws if it has ended.
   package init(of process: Int32) throws {
     let folder = "/proc/\(process)"
     let statm = try String(contentsOfFile: "\(folder)/statm", encoding: .utf8)

@@ -2,7 +2,8 @@ package import Foundation
 
 /// The program `sidetone` that tests start, and those beside it.
 package enum ProgramUnderTest {
-  /// SIDETONE_PROGRAM, or else what `swift build` left in this package; nil if it left nothing.
+  /// The program at `SIDETONE_PROGRAM`, or else the one that `swift build` made in this package;
+  /// nil if there is none.
   package static let url: URL? = {
     if let path = ProcessInfo.processInfo.environment["SIDETONE_PROGRAM"] {
       return URL(fileURLWithPath: path)
@@ -15,8 +16,11 @@ package enum ProgramUnderTest {
   package static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../..").standardized
 
-  /// Whether tests that need packages are to run: they are left out where some are `missing`, by
-  /// their names, with "root" if the right to make namespaces is.
+  /// True if no package is missing, so that tests that need it can run; otherwise notes them as
+  /// skipped.
+  ///
+  /// `missing` has the names of the packages, with "root" if the right to make namespaces is
+  /// missing; nil if nothing is.
   package static func canRun(missing: String?) -> Bool {
     if let missing { noteSkipped(missing) }
     return missing == nil

@@ -5,10 +5,11 @@ import RealTime
 package import Simulation
 import Synchronization
 
-/// Somebody on the way between two hosts, who sees each packet and decides what becomes of it.
+/// An attacker on the path between two hosts, who sees each packet and may change, drop or add
+/// some.
 package protocol RelayAttacker: Sendable {
-  /// Meets an IP packet that left the host with the number `side`; returns the packets that are
-  /// under way from then on, with the sides that they seem to come from.
+  /// Handles an IP packet from the host with the number `side`; returns the packets to carry in its
+  /// place, each with the side that it seems to come from.
   ///
   /// Called on the relay's thread.
   func meet(_ packet: [UInt8], from side: Int) -> [(side: Int, packet: [UInt8])]
@@ -19,13 +20,13 @@ package protocol RelayAttacker: Sendable {
 ///
 /// **Life cycle:** `stop` takes the namespaces away. Needs the right to make them (root).
 package final class Relay {
-  /// The hosts, by the names that `ip netns` knows.
+  /// Names of the hosts' namespaces, as `ip netns` knows them.
   package let namespaces: [String]
-  /// Their addresses.
+  /// Addresses of the hosts.
   package static let addresses = ["10.77.0.1", "10.77.0.2"]
   private let descriptors: [Int32]
   private let thread: RealTimeThread
-  /// How many networks this process has made.
+  /// Number of networks that this process has made.
   private static let count = Atomic(0)
   private let isStopping = StopFlag()
 
@@ -98,7 +99,7 @@ package final class Relay {
   }
 }
 
-/// What is under way between the hosts, in the order of its arrival.
+/// Packets under way between the hosts, in order of arrival.
 private struct PacketQueue {
   private struct Packet {
     let arrival: MonotonicInstant
@@ -115,7 +116,7 @@ private struct PacketQueue {
     networks = [2 &* seed, 2 &* seed &+ 1].map { EmulatedNetwork(conditions, seed: $0) }
   }
 
-  /// Waits for the next packet to come in or to be due, and moves everything that is.
+  /// Waits for the next packet to come in or to be due, and carries all that are.
   mutating func turn(_ descriptors: [Int32]) {
     let now = MonotonicClock.now()
     var wait: Int64 = 20_000_000

@@ -1,4 +1,4 @@
-/// Why the rig cannot run.
+/// Reason for which the rig cannot run.
 package struct RigError: Error, CustomStringConvertible {
   /// One line that says what to do.
   package let description: String

@@ -2,13 +2,14 @@
 import CRig
 package import Foundation
 
-/// A program, its arguments, and how to know that it is ready.
+/// A program, its arguments, and the output that shows it is ready.
 package struct Invocation {
   /// A path, or a name that is looked up in `PATH`.
   package var program: String
-  /// Without the program's name.
+  /// Arguments, without the program's name.
   package var arguments: [String]
-  /// A regular expression of which its output has a match once it is ready; nil if nothing tells.
+  /// Regular expression that matches the output once the program is ready; nil if no output shows
+  /// that.
   package var readiness: String?
 
   /// An invocation.
@@ -18,7 +19,7 @@ package struct Invocation {
     self.readiness = readiness
   }
 
-  /// The same inside a network namespace.
+  /// The same program inside a network namespace; unchanged if that is nil.
   package func inside(_ namespace: String?) -> Invocation {
     guard let namespace else { return self }
     return Invocation(
@@ -29,7 +30,7 @@ package struct Invocation {
   }
 }
 
-/// A process of a benchmark; what it prints goes to a file.
+/// A process of a benchmark, whose output goes to a file.
 package final class RunningProgram {
   private let process: ChildProcess
   private let log: URL
@@ -59,16 +60,16 @@ package final class RunningProgram {
     stop()
   }
 
-  /// What it has printed so far.
+  /// Everything that the program has printed so far.
   package var output: String {
     String(decoding: (try? Data(contentsOf: log)) ?? Data(), as: UTF8.self)
   }
 
-  /// Whether the program has not ended yet.
+  /// True until the program has ended.
   package var isRunning: Bool { process.isRunning }
 
-  /// Waits until the output matches the regular expression; false if the time is over or the
-  /// program ended.
+  /// Waits until the output matches a regular expression; false if the time runs out or the program
+  /// ends first.
   package func waits(for pattern: String, seconds: Double) -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while true {
@@ -82,11 +83,14 @@ package final class RunningProgram {
   /// Waits until the program has ended and returns its status.
   package func waitForExit() -> Int32 { process.waitForExit() }
 
-  /// The same; nil if it still runs after `seconds`.
+  /// Waits until the program has ended and returns its status; nil if it still runs after
+  /// `seconds`.
   package func waitForExit(seconds: Double) -> Int32? { process.waitForExit(seconds: seconds) }
 
-  /// Processor time spent so far by all of its threads and its children's, in seconds, as the
-  /// scheduler counts it: clock ticks, which `proc(5)` has, miss who sleeps when they strike.
+  /// Processor time of all its threads and its children's so far, in seconds, as the scheduler
+  /// counts it.
+  ///
+  /// The clock ticks of `proc(5)` miss threads that sleep whenever a tick strikes.
   package var processorSeconds: Double {
     family.reduce(0) { sum, process in
       var clock: clockid_t = 0
@@ -124,11 +128,11 @@ package final class RunningProgram {
     return times.split(separator: " ").first.flatMap { Double($0) }.map { $0 / 1e9 }
   }
 
-  /// The most memory that was resident, in megabytes of 10^6 bytes; what children share counts for
-  /// each of them.
+  /// Peak of resident memory, in megabytes of 10^6 bytes; memory that children share counts for
+  /// each.
   package var peakMegabytes: Double { megabytes("VmHWM:") }
 
-  /// The memory that is resident now, in megabytes of 10^6 bytes.
+  /// Resident memory now, in megabytes of 10^6 bytes.
   package var residentMegabytes: Double { megabytes("VmRSS:") }
 
   private func megabytes(_ field: String) -> Double {
@@ -160,7 +164,7 @@ package final class RunningProgram {
     return found
   }
 
-  /// The number of the process that was started.
+  /// Identifier of the process that was started.
   package var processIdentifier: Int32 { process.identifier }
 
   /// Ends the program as a crash does.
@@ -169,10 +173,10 @@ package final class RunningProgram {
     _ = process.waitForExit()
   }
 
-  /// Stops the program where it is, so that it hangs, until `thaw`.
+  /// Suspends the program until `thaw`, as if it hung.
   package func freeze() { process.signal(SIGSTOP) }
 
-  /// Lets a program go on that was stopped.
+  /// Resumes a suspended program.
   package func thaw() { process.signal(SIGCONT) }
 
   /// Ends the program, by force if it does not go within two seconds.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A question of SIP outside of calls (OPTIONS): its answer comes after those to what was sent
-/// before it.
+/// An OPTIONS request outside of calls, whose answer comes after those to everything sent before
+/// it.
 package struct SIPQuestion: Sendable {
   /// The request.
   package let text: String

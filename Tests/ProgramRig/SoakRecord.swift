@@ -1,20 +1,20 @@
 package import Foundation
 import Drawing
 
-/// What a process held, and how long its voice took, over a long run.
+/// A process's resources and its voice delay over a long run.
 package struct SoakRecord: Codable {
-  /// A look at the process.
+  /// One measurement of the process.
   package struct Sample: Codable {
-    /// How far the run had come, in the unit of `unit`.
+    /// Progress of the run, in the unit of `unit`.
     package var at: Double
-    /// What the process held.
+    /// Resources that the process held.
     package var holdings: ProcessHoldings
-    /// The delay of the voice in milliseconds, if a call stood.
+    /// Voice delay in milliseconds; nil without a call.
     package var delay: Double?
-    /// The size of the files that the process writes, in bytes, if it writes any.
+    /// Size of the files that the process writes, in bytes; nil if it writes none.
     package var storedBytes: Int?
 
-    /// A look.
+    /// A measurement with these values.
     package init(
       at: Double,
       holdings: ProcessHoldings,
@@ -28,15 +28,15 @@ package struct SoakRecord: Codable {
     }
   }
 
-  /// What ran, for a title.
+  /// Name of what ran, for a title.
   package var title: String
-  /// What `Sample.at` counts, for example "time (h)".
+  /// Quantity and unit of `Sample.at`, for example "time (h)".
   package var unit: String
-  /// When it began; nil in older records.
+  /// Date at which the run began; nil in older records.
   package var date: Date? = Date()
-  /// What was run, with its arguments; nil in older records.
+  /// Command line of the run; nil in older records.
   package var command: String?
-  /// In the order in which they were taken.
+  /// Measurements in the order in which they were taken.
   package var samples: [Sample] = []
 
   /// A run that has not begun, by `command`.
@@ -46,19 +46,24 @@ package struct SoakRecord: Codable {
     self.command = command
   }
 
-  /// How much of a run passes before it is compared with its end: until then it may still take what
-  /// it needs.
+  /// Share of a run that passes before it is compared with its end.
+  ///
+  /// Until then resources may still grow.
   private static let settlingShare = 0.2
-  /// Allowed growth of memory in megabytes, and for each thread that the system's pool has more:
-  /// an idle one keeps up to 64 kB of what it has handled, and its stack.
+  /// Allowed growth of memory, in megabytes, and for each additional thread of the system's pool.
+  ///
+  /// An idle thread keeps up to 64 kB of what it has handled, and its stack.
   private static let memoryTolerance = (megabytes: 4.0, megabytesPerThread: 0.1)
-  /// Allowed growth of the delay: so many milliseconds, or such a share where networks move it.
+  /// Allowed growth of the delay: so many milliseconds, or that share of it if networks vary it.
   private static let delayTolerance = (milliseconds: 3.0, share: 0.1)
-  /// Sockets that are being closed come and go.
+  /// Allowed growth of the number of descriptors: sockets that are being closed come and go.
   private static let descriptorTolerance = 2.0
-  /// The system's pool has as many threads as ever had work at the same moment, 255 at most.
+  /// Highest allowed number of threads.
+  ///
+  /// The system's pool has as many as ever had work at the same moment, 255 at most.
   private static let mostThreads = 300
-  /// A store has its newest thousand calls, and SQLite's log of 4 MB.
+  /// Highest allowed size of stored files: a store's newest thousand calls, and SQLite's log of 4
+  /// MB.
   private static let mostStoredBytes = 8_000_000
 
   // The second fifth of the run, and the last.
@@ -77,8 +82,10 @@ package struct SoakRecord: Codable {
     return (Self.median(ends.early, value), Self.median(ends.late, value))
   }
 
-  /// What has grown between the second fifth of the run and the last, in words; empty if nothing
-  /// has.
+  /// Figures that grew too much from the second fifth of the run to the last, or exceeded a limit,
+  /// in words; empty if none did.
+  ///
+  /// A run of fewer than ten samples is reported as well.
   package var growth: [String] {
     guard samples.count >= 10 else { return ["only \(samples.count) samples"] }
     var found: [String] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A terminal with one program in it: tmux's, which tells what it shows.
+/// A terminal of tmux's with one program in it, whose screen can be read.
 ///
 /// **Life cycle:** open from the initialiser until `deinit`, also after the program has ended.
 package final class TerminalWindow {
@@ -30,20 +30,18 @@ package final class TerminalWindow {
     _ = try? tmux(["kill-server"])
   }
 
-  /// What it shows.
-  ///
-  /// Nothing, should tmux have failed.
+  /// Text on the screen; empty if tmux failed.
   package var text: String { (try? tmux(["capture-pane", "-p"])) ?? "" }
 
-  /// Presses a key, by tmux's name of it.
+  /// Presses a key, given by tmux's name for it.
   package func press(_ key: String) throws { _ = try tmux(["send-keys", key]) }
 
-  /// Gives it another size.
+  /// Resizes the terminal.
   package func resize(columns: Int, rows: Int) throws {
     _ = try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
   }
 
-  /// Waits until it shows something; false if that does not come.
+  /// Waits until the screen shows a text; false if that does not happen in time.
   package func shows(_ text: String) -> Bool {
     Patience.waits { self.text.contains(text) }
   }

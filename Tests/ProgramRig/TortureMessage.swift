@@ -1,6 +1,6 @@
 import Foundation
 
-/// A message that a standard gives to torment implementations, with the answers that it allows.
+/// A torture-test message of a standard, with the answers that the standard allows.
 package struct TortureMessage: CustomStringConvertible, Sendable {
   private let name: String
   private let section: String
@@ -8,14 +8,15 @@ package struct TortureMessage: CustomStringConvertible, Sendable {
   private let codes: Set<Int>
   private let mayBeIgnored: Bool
   private let mayWait: Bool
-  /// What is sent.
+  /// Bytes of the message.
   package let bytes: [UInt8]
 
-  /// Its name and where it stands in the standard.
+  /// Name of the message and its section in the standard.
   package var description: String { "\(name) (\(section))" }
 
-  /// True if a code is right for the first answer, nil for silence, which is right more often over
-  /// a connection.
+  /// True if `code` is allowed as first answer.
+  ///
+  /// Nil stands for silence, which is allowed more often over a connection.
   package func allows(_ code: Int?, byConnection isByConnection: Bool) -> Bool {
     code.map(codes.contains) ?? (mayBeIgnored || isByConnection && mayWait)
   }

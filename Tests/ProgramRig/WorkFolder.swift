@@ -1,8 +1,9 @@
 package import Foundation
 
-/// A new folder for the files of one benchmark, gone with `remove`.
+/// A folder for the files of one benchmark; `remove` deletes a temporary one.
 package struct WorkFolder {
-  /// Where it is; the path has no characters that ALSA's or JACK's configuration would mind.
+  /// Location of the folder; a temporary one's path has no characters special to ALSA's or JACK's
+  /// configuration.
   package let url: URL
   private let isTemporary: Bool
 
@@ -16,7 +17,7 @@ package struct WorkFolder {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
-  /// Takes a temporary folder away.
+  /// Deletes the folder if it is temporary.
   package func remove() {
     if isTemporary { try? FileManager.default.removeItem(at: url) }
   }

@@ -2,11 +2,11 @@ import MediaCore
 import ProgramRig
 import Testing
 
-/// Calls of a second, said without a pause in two sentences, with delays that are known.
+/// Calls of a second, spoken without a pause in two sentences, with known delays.
 struct HindsightBoundTests {
   /// 2.5 ms at 48 kHz.
   private static let packetFrames: Int64 = 120
-  /// In a second; each of the two sentences has half of them.
+  /// Packets in a second, half of them in each of the two sentences.
   private static let packets = 400
   private static let starts = [0, 24_000, 48_000]
 
@@ -24,8 +24,8 @@ struct HindsightBoundTests {
     )
   }
 
-  /// Each packet comes 20 ms after its first frame was said, but for those of `delays`; nil is
-  /// lost.
+  /// Lets each packet arrive 20 ms after its first frame was spoken, but for those in `delays`; nil
+  /// is a loss.
   private static func bound(_ delays: [Int: Double?] = [:]) -> HindsightBound {
     var bound = HindsightBound(seconds: 1)
     for packet in 0..<packets {

@@ -3,8 +3,8 @@ import ProgramRig
 import Testing
 
 struct SoakRecordTests {
-  /// Twenty looks at a process with 24 descriptors, three threads and 10,000 pages, and `more`
-  /// descriptors in the second half.
+  /// Twenty measurements of a process with 24 descriptors, three threads and 10,000 pages, and
+  /// `more` descriptors in the second half.
   private static func record(more: Int = 0) -> SoakRecord {
     var record = SoakRecord(title: "A run", unit: "calls", command: "bench soak")
     record.date = nil

@@ -6,7 +6,8 @@ import Testing
 
 /// Loss RLE report blocks (RFC 3611 section 4.1).
 struct LossMapTests {
-  /// What a report in a compound packet tells, number by number.
+  /// Writes `map` into a compound packet and parses that; one Boolean for each sequence number,
+  /// true if it was received.
   private func told(_ map: inout LossMap) -> [Bool] {
     var packet = ByteBuffer(repeating: 0, count: RTCPWriter.maximumLength)
     let block = RTCPReportBlock(ssrc: 9)

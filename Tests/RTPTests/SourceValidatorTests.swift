@@ -93,8 +93,7 @@ struct SourceValidatorTests {
     #expect(verdict12 == .member(65_547))
   }
 
-  /// Where everybody can send, a source that talks is not pushed aside, however many packets of
-  /// others come.
+  /// Without authentication an active source is not replaced, however many packets others send.
   @Test(arguments: [2.5, 10, 20, 30, 60])
   func anotherSourceHasToWaitForSilence(milliseconds: Double) {
     var admission = SourceValidator()
@@ -111,7 +110,7 @@ struct SourceValidatorTests {
     }
   }
 
-  /// Bridges of carriers change their source in mid-sentence, at each transfer.
+  /// Conference bridges of carriers change their SSRC in mid-sentence, at each transfer.
   @Test(arguments: [2.5, 5, 10, 20, 30, 40, 60])
   func aSourceThatTakesOverWithoutAGapLosesLittle(milliseconds: Double) {
     var admission = SourceValidator()
@@ -130,7 +129,7 @@ struct SourceValidatorTests {
     }
   }
 
-  /// Its pauses are no ends: a packet in 400 ms is enough.
+  /// Pauses do not end a source: one packet in 400 ms is enough.
   @Test func aPauseOfDiscontinuousTransmissionIsWaitedFor() {
     var admission = SourceValidator()
     _ = admission.judge(ssrc: 1, sequenceNumber: 0, at: now)

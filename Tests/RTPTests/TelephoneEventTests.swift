@@ -2,7 +2,7 @@ import MediaCore
 import RTP
 import Testing
 
-/// Keys as events: format, repetition, order (RFC 4733).
+/// DTMF digits as telephone events: format, repetition, order (RFC 4733).
 struct TelephoneEventTests {
   private let packetFrames = 480
 
@@ -28,7 +28,9 @@ struct TelephoneEventTests {
     #expect(TelephoneEvent.key(of: 11) == "#" && TelephoneEvent.key(of: 16) == nil)
   }
 
-  /// What goes out in `slots` packets' time after keys were pressed.
+  /// Telephone events sent in `slots` packet times after the digits `codes` were pressed.
+  ///
+  /// Each comes with its slot and the RTP timestamp at which the digit began.
   private func send(_ codes: [UInt8], slots: Int) -> [(slot: Int, TelephoneEvent, RTPTimestamp)] {
     var sender = TelephoneEventSender()
     for code in codes {
@@ -80,8 +82,9 @@ struct TelephoneEventTests {
     }
   }
 
-  /// What a receiver hears of packets of a key: when it began, how long it has sounded and whether
-  /// that is all.
+  /// Digits that a receiver reports for packets of the digit 7.
+  ///
+  /// Each packet has the digit's first RTP timestamp, its duration so far and its end bit.
   private func heard(
     _ packets: [(began: UInt32, duration: UInt16, isEnd: Bool)],
     ticksPerEventTick: Int = 1

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The catalogues of `Packaging/po` have what the sources say, each in its language.
+/// Catalogues of `Packaging/po`: each translates every localized text of the sources.
 struct LanguageTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -18,12 +18,12 @@ struct LanguageTests {
     }
   }
 
-  /// What stands before a text that is said in the user's language.
+  /// Source text that precedes the literal of a localized string.
   private static let markers = [
     "localized:", "CommandFailure(", "subject:", "saying:", "advising:",
   ]
 
-  /// The keys of the texts that follow a marker in a source.
+  /// Catalogue keys of the string literals that follow a marker in a source.
   private static func keys(in source: String) -> [String] {
     markers.flatMap { marker in
       source.components(separatedBy: marker).dropFirst().compactMap { rest in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is written in several places because several programs read it.
+/// Values that several files repeat because several programs read them.
 struct PackagingTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -25,7 +25,7 @@ struct PackagingTests {
     #expect(program == store)
   }
 
-  /// The package builds with what the Makefile installs.
+  /// The Debian package's build dependencies are the libraries that the Makefile installs.
   @Test func packageIsBuiltWithWhatTheMakefileInstalls() throws {
     let installed = try match(/LIBRARIES := (.*)/, in: "Makefile")
     let declared = try match(
@@ -36,7 +36,7 @@ struct PackagingTests {
     #expect(Set(names) == Set(installed.split(separator: " ")))
   }
 
-  /// What the program prints names callers, and the journal may be read by others.
+  /// The program's output names callers, and other users may read the journal.
   @Test func serviceKeepsCallersOutOfTheJournal() throws {
     #expect(try match(/\nStandardOutput=(.*)\n/, in: "Packaging/sidetone.service") == "null")
   }

@@ -104,7 +104,7 @@ struct RepositoryTests {
     return found
   }
 
-  /// What a file imports.
+  /// Names of the modules that a file imports.
   private static func imports(of file: SourceFile) -> [String] {
     file.lines.compactMap { line in
       let words = line.split(separator: " ")
@@ -176,8 +176,10 @@ struct RepositoryTests {
     #expect(Set(importers).subtracting(["DigestAuthentication"]).count == 1)
   }
 
-  /// Just above the type, or above the doc comment of a public one, which the formatter wants next
-  /// to it.
+  /// The `SAFETY:` comment stands just above the type.
+  ///
+  /// If the type has a doc comment, it stands above that, since the formatter wants doc comments
+  /// next to their declarations.
   @Test func uncheckedSendableSaysWhyItHolds() {
     for file in Self.sources {
       for (index, line) in file.lines.enumerated()
@@ -227,8 +229,10 @@ struct RepositoryTests {
     }
   }
 
-  /// Tests and their rigs wait for events; `Patience` asks for those that no descriptor tells, and
-  /// probes are programs with a time of their own.
+  /// Tests and their rigs wait for events instead of sleeping.
+  ///
+  /// Exempt are `Patience`, which polls for events that no descriptor signals, and probes, which
+  /// are programs of their own.
   @Test func testsDoNotSleep() {
     let exempt = ["Tests/ProgramRig/Patience.swift", "Tests/probes/"]
     let banned = ["Task.sl" + "eep", "usl" + "eep(", "Thread.sl" + "eep"]

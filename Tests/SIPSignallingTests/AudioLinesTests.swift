@@ -75,7 +75,7 @@ struct AudioLinesTests {
     #expect(lines.candidates.map(\.host) == ["192.0.2.1", "224.2.36.42"])
   }
 
-  /// libre ends a line at either.
+  /// libre ends a line at a CR, an LF or both.
   @Test(arguments: ["\r", "\n", "\r\n"]) func lineEndsAreOfAnyKind(end: String) {
     let lines = [
       "c=IN IP4 192.0.2.1", "m=audio 4000 RTP/AVP 0", "a=x", "m=audio 4002 RTP/AVP 8", "a=y",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// Which calls may ring, in virtual time.
+/// Admission of incoming calls, in virtual time.
 struct CallAdmissionTests {
   private var now = MonotonicInstant(nanoseconds: 0)
   private var admission = CallAdmission(.phone, at: MonotonicInstant(nanoseconds: 0))
@@ -61,7 +61,7 @@ struct CallAdmissionTests {
     #expect(refusal("192.0.2.1", .init(all: 16, fromHost: 0)) == .busy)
   }
 
-  /// They all come from the server's host, whatever strangers do.
+  /// Calls by a server all come from its host, and are admitted whatever strangers do.
   @Test mutating func callsByAServerHaveAShareOfTheirOwn() {
     for host in 0..<40 { _ = refusal("198.51.100.\(host)", .init(all: 0, fromHost: 0)) }
     for _ in 0..<20 {
@@ -103,7 +103,7 @@ struct CallAdmissionTests {
     #expect(isServerAnswered)
   }
 
-  /// One host does not use up what is for all.
+  /// One host does not use up the share of all strangers.
   @Test mutating func hostWithoutAShareTakesNothingFromOthers() {
     for _ in 0..<1_000 { _ = refusal("192.0.2.1") }
     for host in 2..<12 { #expect(refusal("192.0.2.\(host)") == nil) }

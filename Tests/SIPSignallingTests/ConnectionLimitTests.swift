@@ -3,7 +3,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// Which connections are kept, in virtual time.
+/// Admission of connections, in virtual time.
 struct ConnectionLimitTests {
   private var limit = ConnectionLimit()
   private var now = MonotonicInstant(nanoseconds: 0)
@@ -36,7 +36,7 @@ struct ConnectionLimitTests {
     #expect(kept == 256)
   }
 
-  /// Strangers that hold all there are do not keep out whom the user talks to.
+  /// Strangers that hold all connections open to them do not keep out hosts that the user talks to.
   @Test mutating func knownHostFindsRoomBesideStrangers() {
     limit.noteCall(with: "203.0.113.7", at: now)
     for descriptor: CInt in 0..<256 { _ = admits(descriptor, from: "192.0.2.\(descriptor % 250)") }
@@ -44,7 +44,7 @@ struct ConnectionLimitTests {
     #expect(admits(1_001, from: "203.0.113.7"))
   }
 
-  /// Each costs a handshake.
+  /// The rate is limited because each connection costs a handshake.
   @Test mutating func oneHostOpensTwentyASecond() {
     var kept = 0
     for descriptor: CInt in 0..<2_000 {
@@ -56,7 +56,7 @@ struct ConnectionLimitTests {
     #expect((83...85).contains(kept))
   }
 
-  /// The system gives a number anew once its connection has ended.
+  /// The system reuses a descriptor once its connection has ended.
   @Test mutating func numberThatIsGivenAnewIsAnotherConnection() {
     for _ in 0..<500 {
       now = now.advanced(by: .seconds(1))

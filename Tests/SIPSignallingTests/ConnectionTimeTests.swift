@@ -5,14 +5,14 @@ import Testing
 
 @testable import SIPSignalling
 
-/// One of libre's timers that run.
+/// One of libre's running timers.
 ///
 /// **Thread safety:** the event loop's thread only.
 @safe
 private struct RunningTimer {
   private let timer: UnsafeMutablePointer<tmr>
 
-  /// All of them, in the order in which they are due.
+  /// All running timers, in the order in which they are due.
   static var all: [RunningTimer] {
     // libre does not tell where its list is, but each timer in it does.
     guard let own = unsafe re_timer_alloc() else { return [] }
@@ -32,13 +32,13 @@ private struct RunningTimer {
     return found
   }
 
-  /// The address of what it calls.
+  /// Address of the function that the timer calls.
   var handler: UInt { unsafe unsafeBitCast(timer.pointee.th, to: UInt.self) }
 
-  /// How many milliseconds are left until then.
+  /// Milliseconds until the timer is due.
   var left: UInt64 { unsafe tmr_get_expire(timer) }
 
-  /// Lets so many of them pass.
+  /// Brings the timer forward by `milliseconds`.
   func advance(byMilliseconds milliseconds: UInt64) {
     let rest = left - min(left, milliseconds)
     unsafe tmr_start(timer, rest, timer.pointee.th, timer.pointee.arg)
@@ -46,7 +46,9 @@ private struct RunningTimer {
 }
 
 extension UserAgent {
-  /// What the timers of connections call; nil unless one is due within 32 s and one within 15 min.
+  /// Address of the function that the timers of connections call.
+  ///
+  /// Nil unless one of them is due in 20 to 32 s and another in 800 to 900 s.
   fileprivate func connectionHandler() -> UInt? {
     let timers = RunningTimer.all
     let short = timers.filter { (20_000...32_000).contains($0.left) }.map(\.handler)
@@ -54,7 +56,7 @@ extension UserAgent {
     return Set(short).intersection(long).first
   }
 
-  /// Lets time pass for connections alone.
+  /// Brings the timers of connections forward by `seconds`, and no others.
   fileprivate func letPass(seconds: UInt64, for handler: UInt) {
     for timer in RunningTimer.all where timer.handler == handler {
       timer.advance(byMilliseconds: seconds * 1_000)
@@ -62,16 +64,16 @@ extension UserAgent {
   }
 }
 
-/// How long others' connections may bring nothing.
+/// Time for which connections of far sides may bring nothing.
 ///
-/// libre counts that time. Its timers are moved: nothing is waited for.
+/// libre measures that time; its timers are brought forward, so that no test waits.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ConnectionTimeTests {
-  /// A question that connections are kept alive with, and its answer (RFC 5626 section 3.5.1).
+  /// Keep-alive of a connection, and its answer (RFC 5626 section 3.5.1).
   private static let ping = "\r\n\r\n"
   private static let pong = "\r\n"
 
-  /// An agent and two connections to it, of which one has said something.
+  /// An agent and two connections to it, one of which has sent a keep-alive.
   private struct Scene {
     let agent: UserAgent
     let silent: LoopbackPeer
@@ -95,7 +97,7 @@ struct ConnectionTimeTests {
     return Scene(agent: agent, silent: silent, talking: talking, handler: handler)
   }
 
-  /// Neither a message that does not end nor a handshake that does not begin is anything.
+  /// An unfinished message and a handshake that does not begin count as nothing.
   @Test(arguments: [(SIPTransport.tcp, ""), (.tcp, "OPTIONS sip:bob"), (.tls, "")])
   func connectionThatBringsNothingIsClosedAfter32Seconds(
     transport: SIPTransport,
@@ -110,7 +112,7 @@ struct ConnectionTimeTests {
     await scene.agent.stop()
   }
 
-  /// Bytes behind a close_notify are not kept.
+  /// Bytes after a close_notify are not stored: the connection is closed.
   @Test func connectionThatGoesOnAfterItsEndIsClosed() async throws {
     let agent = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "bob"))
     _ = try await agent.start(securing: Identity.make())

@@ -4,34 +4,35 @@ import Testing
 
 @testable import SIPSignalling
 
-/// A caller whose far side answers with damaged messages, and then with whole ones: each call is
-/// answered or ends with a reason, and nothing of it is left.
+/// A caller whose far side sends a damaged answer, and then a whole one.
+///
+/// Each call is answered or ends with a reason, and leaves nothing behind.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DamagedAnswerTests {
-  /// What became of a call.
+  /// Outcome of a call.
   private enum End: Equatable {
     case answered
     case over(SIPEndReason)
 
-    /// A refusal by a whole message, after one that was as good as none.
+    /// The refusal by the whole message that follows an answer without effect.
     static let refused = End.over(.refused(code: 486, phrase: "Busy Here"))
   }
 
   /// A call with one answer, whole or damaged.
   private struct Round {
     let end: End?
-    /// What it is if the answer is whole.
+    /// Outcome with a whole answer.
     let proper: End
     /// The answer before it was damaged.
     let answer: String
-    /// True if the caller has shown a password.
+    /// True if the caller's last INVITE has credentials.
     let isAuthorized: Bool
   }
 
   /// A user agent that calls.
   private struct Scene {
     let alice: UserAgent
-    /// How many hold libre's stack without a call.
+    /// References to libre's stack without a call.
     private let holders: UInt32
     private var events: AsyncStream<SIPEvent>.Iterator
     private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
@@ -120,7 +121,7 @@ struct DamagedAnswerTests {
       )
     }
 
-    /// How a call ends that gets a whole answer, and 486 after it.
+    /// Outcome of a call that gets a whole answer, and 486 after it.
     private static func proper(_ answer: FarSide.Answer, of farSide: FarSide) -> End {
       switch answer {
       case .trying, .ringing, .progress: .refused
@@ -131,8 +132,10 @@ struct DamagedAnswerTests {
       }
     }
 
-    /// Rings and gives up, or is answered and hangs up; of the far side's last answer, to the
-    /// INVITE or to the BYE, a damaged one comes first.
+    /// Makes a call that is cancelled while it rings, or is answered and hung up.
+    ///
+    /// If there is `damage`, the far side sends its last answer, to the INVITE or to the BYE,
+    /// damaged before it sends it whole.
     ///
     /// - Returns: that answer.
     func hangUp(
@@ -174,7 +177,7 @@ struct DamagedAnswerTests {
       #expect(left == holders, "\(name)")
     }
 
-    /// What has happened since the last time.
+    /// Events since this was last called.
     private mutating func news() async -> [SIPEvent] {
       let mark = SIPEvent.pathRemark("no more")
       await alice.report(mark)
@@ -190,7 +193,7 @@ struct DamagedAnswerTests {
     (transport == .udp ? MessageDamage.cuts(of: answer) : []) + MessageDamage.headers(of: answer)
   }
 
-  /// True if a damaged answer may end a call so.
+  /// True if a damaged answer may lead to this outcome.
   private static func isClear(_ end: End?, _ answer: FarSide.Answer) -> Bool {
     switch (answer, end) {
     // Its description makes no sense.
@@ -236,7 +239,7 @@ struct DamagedAnswerTests {
     await scene.alice.stop()
   }
 
-  /// What a server asks for the password with, while an account calls.
+  /// The challenge of an account's server is damaged: a call is made with credentials or refused.
   @Test func challengesAreAnsweredOrRefuse() async throws {
     var scene = try await Scene()
     let server = try FarSide(.udp)

@@ -13,7 +13,7 @@ struct DescribedKeysTests {
     }
   }
 
-  /// RFC 4568 section 4.1 has this one.
+  /// Example of RFC 4568 section 4.1.
   @Test func theExampleOfTheRFCIsRead() throws {
     let text = "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|2^20"
     let key = try #require(DescribedKey(attribute: text))

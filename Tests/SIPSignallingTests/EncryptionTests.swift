@@ -3,7 +3,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// How two user agents agree on encryption (RFC 5763, RFC 8643), over real sockets.
+/// Agreement of two user agents on encryption (RFC 5763, RFC 8643), over real sockets.
 @Suite(.serialized)
 struct EncryptionTests {
   private let alice: Fingerprint
@@ -27,17 +27,17 @@ struct EncryptionTests {
     )
   }
 
-  /// What a call has come to.
+  /// Negotiated media of a call, or the reason for its end.
   private struct Outcome {
     var previewed: NegotiatedMedia?
     var caller: NegotiatedMedia?
     var callee: NegotiatedMedia?
-    /// The same after a re-INVITE of the callee's.
+    /// Media of caller and callee after a re-INVITE by the callee.
     var renegotiated: (NegotiatedMedia, NegotiatedMedia)?
     var end: SIPEndReason?
   }
 
-  /// `rings` is false for an offer that nothing can answer.
+  /// Makes a call; `rings` is false for an offer that cannot be answered.
   private func call(
     offering: MediaOffer,
     answering: MediaOffer,

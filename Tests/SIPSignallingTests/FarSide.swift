@@ -5,12 +5,12 @@ import ProgramRig
 
 @testable import SIPSignalling
 
-/// A telephone of this machine that a test plays: it reads what a caller sends, and answers as the
-/// test says, byte by byte.
+/// A telephone of this machine that a test plays: it reads a caller's messages, and sends those of
+/// the test, byte by byte.
 ///
 /// **Thread safety:** one task at a time.
 final class FarSide {
-  /// What it answers to an INVITE.
+  /// Responses to an INVITE.
   enum Answer: String, CaseIterable, Sendable {
     case trying = "100 Trying"
     case ringing = "180 Ringing"
@@ -26,24 +26,24 @@ final class FarSide {
   private struct Connection {
     let descriptor: Int32
     var arrived: [UInt8] = []
-    /// False once this side sends no more by it.
+    /// False once this side has ended its direction of the connection.
     var isOpen = true
   }
 
   let port: UInt16
-  /// What the caller has asked for so far.
+  /// Requests of the caller so far.
   var requests: [String] = []
-  /// True if each BYE is answered as it comes.
+  /// True if each BYE is answered on arrival.
   var answersGoodbyes = true
   private let transport: SIPTransport
-  /// The socket of UDP, or the one that takes connections.
+  /// Socket for UDP, or the one that accepts connections.
   private let descriptor: Int32
   private var connections: [Connection] = []
-  /// Where the caller listens, as its requests say.
+  /// Port at which the caller listens, from the Via header of its last request.
   private(set) var callerPort: UInt16 = 0
   private var questions = 0
 
-  /// How long the caller may be silent where it has something to say, in seconds.
+  /// Time to wait for a message of the caller, in seconds.
   private static let patience = 20.0
 
   /// A telephone at a port that the system chooses, for UDP or TCP.
@@ -63,17 +63,17 @@ final class FarSide {
     close(descriptor)
   }
 
-  /// Where it is called.
+  /// URI of this telephone.
   var uri: String { "sip:bob@127.0.0.1:\(port)\(parameter)" }
 
-  /// Whom it says to call instead; calls to her come here as well.
+  /// URI that a redirection names; calls to it come here as well.
   var other: String { "sip:carol@127.0.0.1:\(port)\(parameter)" }
 
   private var parameter: String { transport == .udp ? "" : ";transport=\(transport.rawValue)" }
 
   // MARK: What it says
 
-  /// An answer to any request, with further headers and a body.
+  /// A response to any request, with further headers and a body.
   func response(
     _ status: String,
     to request: String,
@@ -89,7 +89,7 @@ final class FarSide {
       .joined(separator: "\r\n")
   }
 
-  /// An answer to an INVITE.
+  /// A response to an INVITE.
   func answer(_ answer: Answer, to invite: String) -> String {
     let dialog = [
       "Contact: <\(uri)>", "Record-Route: <sip:127.0.0.1:\(port)\(parameter);lr>",
@@ -120,9 +120,10 @@ final class FarSide {
   /// Sends a message.
   func send(_ message: String) throws { try send(Array(message.utf8)) }
 
-  /// Sends what is to be a message.
+  /// Sends the bytes of a message, which may be damaged.
   ///
-  /// Once the caller's connection has ended it goes by one to the caller (RFC 3261 section 18.2.2).
+  /// Once the caller's connection has ended they go over a new one to the caller (RFC 3261 section
+  /// 18.2.2).
   func send(_ bytes: [UInt8]) throws {
     guard transport != .udp else {
       _ = LoopbackSocket.send(bytes, to: callerPort, from: descriptor)
@@ -150,10 +151,11 @@ final class FarSide {
     connections.append(Connection(descriptor: descriptor))
   }
 
-  /// Ends the caller's connection, and waits until the caller has dealt with all that came by it.
+  /// Ends this side's direction of the caller's connection, and waits until the caller has
+  /// processed everything sent over it.
   ///
-  /// Of a connection that has brought a wrong Content-Length the rest cannot be read. Nothing if
-  /// there are no connections.
+  /// The rest of a connection that has carried a wrong Content-Length cannot be parsed. Does
+  /// nothing if no connection is open.
   func endConnection() throws {
     guard let place = connections.firstIndex(where: \.isOpen) else { return }
     connections[place].isOpen = false
@@ -161,7 +163,7 @@ final class FarSide {
     while try next() != nil {}
   }
 
-  /// Waits until the caller has dealt with all that was sent.
+  /// Waits until the caller has processed everything that was sent.
   func settle() throws {
     questions += 1
     let question = SIPQuestion(questions, by: transport.rawValue, from: port)
@@ -171,7 +173,7 @@ final class FarSide {
     }
   }
 
-  /// Asks for the password of an account that registers, and takes the registration.
+  /// Challenges the REGISTER of an account, and accepts the one with credentials.
   func register() throws {
     try send(answer(.challenge, to: request("REGISTER")))
     while !requests.contains(where: Self.isAuthorizedRegistration) { _ = try next() }
@@ -186,7 +188,7 @@ final class FarSide {
 
   // MARK: What the caller says
 
-  /// The first request of a method; waits for it if it has not come yet.
+  /// Returns the first request of a method; waits for it if it has not arrived yet.
   @discardableResult
   func request(_ method: String) throws -> String {
     while true {
@@ -195,7 +197,8 @@ final class FarSide {
     }
   }
 
-  /// The tag that the caller has in the dialog of an INVITE of this side's, once it has taken it.
+  /// Waits until the caller accepts an INVITE of this side, and returns the caller's tag in that
+  /// dialog.
   func tagOfTakenInvite() throws -> String {
     while true {
       guard let answer = try next(), answer.hasPrefix("SIP/2.0 200 "),

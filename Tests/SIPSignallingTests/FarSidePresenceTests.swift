@@ -59,7 +59,7 @@ struct FarSidePresenceTests {
     #expect(note(nil, isHeld: true, after: 1_500) == .isGone)
   }
 
-  /// A server says that it got no answer.
+  /// A server's report that it got no answer does not count as one.
   @Test(arguments: [408, 504]) mutating func serverWithoutAnAnswerIsNone(status: Int) {
     #expect(note(status, isHeld: true, after: 0) == .none)
     #expect(note(status, isHeld: true, after: 600) == .isGone)

@@ -15,7 +15,7 @@ struct LoopTimeTests {
     #expect((before...after).contains(now))
   }
 
-  /// libre calls them by the dynamic linker, which finds this program's first.
+  /// libre calls these functions through the dynamic linker, which finds this program's first.
   @Test func libreFindsTheReplacements() {
     #expect(LibreProof.missing.isEmpty)
     #expect(unsafe re_calls_by_name("accept"))

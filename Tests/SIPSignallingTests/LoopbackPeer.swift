@@ -4,11 +4,11 @@ import ProgramRig
 
 /// A socket at an address of this machine that stands for another host.
 final class LoopbackPeer {
-  /// The numeric address.
+  /// Numeric address of the socket.
   let host: String
   let descriptor: Int32
 
-  /// A socket of UDP, or of TCP if that is said.
+  /// A UDP socket, or one of TCP with the type `SOCK_STREAM`.
   ///
   /// Throws a `RigError` if the address cannot be had.
   init(at host: String, _ type: __socket_type = SOCK_DGRAM) throws {
@@ -38,8 +38,8 @@ final class LoopbackPeer {
     _ = LoopbackSocket.send(Array(text.utf8), to: port, from: descriptor)
   }
 
-  /// What comes next, empty at the end of a connection; nil if nothing comes within so many
-  /// milliseconds.
+  /// Returns the next datagram, or bytes of a connection, empty at its end; nil if nothing arrives
+  /// within `milliseconds`.
   func receive(within milliseconds: Int32 = 5_000) -> String? {
     var bytes = [UInt8](repeating: 0, count: 2_048)
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// The look at a message before the decoder's: harmless lines at the limits, and beyond them.
+/// The check of a message before libre decodes it: harmless lines at the limits, and beyond them.
 struct MessageFormTests {
   private static func message(
     to: String = "<sip:bob@127.0.0.1>",
@@ -36,7 +36,7 @@ struct MessageFormTests {
     for message in messages { #expect(Self.form(message) == .good, "\(message)") }
   }
 
-  /// A value that the decoder would look for from each of its bytes.
+  /// A value that libre would scan from each of its bytes may only be short.
   @Test(arguments: [240, 1_000, 8_000])
   func whatFitsNowhereMayBeShort(count: Int) {
     let word = Self.letters(count)
@@ -53,7 +53,8 @@ struct MessageFormTests {
     }
   }
 
-  /// The library reads other lines than one may think: harmless words just beyond the limit.
+  /// Lines that libre reads in unexpected ways are checked as well: harmless words just beyond the
+  /// limit.
   @Test func formsThatTheLibraryReadsOtherwiseAreCounted() {
     let word = Self.letters(300)
     let values = ["x \(word) y", "x, \(word) ,y", "\"\" \(word) b\" c <sip:x@y>", "<> \(word) b"]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// What is wrong with requests (RFC 3261 section 8.2).
+/// Refusals of faulty requests (RFC 3261 section 8.2).
 struct RequestCheckTests {
   private var check = RequestCheck(method: "INVITE", sequenceMethod: "INVITE", scheme: "sip")
 

@@ -91,7 +91,8 @@ struct SessionDescriptionTests {
     #expect(!text(other, asOffer: false).contains("ice-"))
   }
 
-  /// The one that the far side is at by its description is looked for among the first 100.
+  /// The candidate with the far side's address in the description is looked for among the first
+  /// 100.
   @Test(arguments: [(5, true), (40, true), (100, true), (101, false)])
   func ofThreeHundredAddressesSixteenAreRead(place: Int, isRead: Bool) throws {
     var lines = (1...300).map { line in
@@ -111,7 +112,7 @@ struct SessionDescriptionTests {
     #expect(candidates.last?.address.host == "127.0.0.1")
   }
 
-  /// Lines that are of no use count as well.
+  /// Candidate lines of no use count towards the limit as well.
   @Test func addressesBehindAHundredLinesAreIgnored() throws {
     let useless = "a=candidate:1 1 TCP 3000 10.0.0.9 5000 typ host tcptype active"
     for (count, isRead) in [(98, true), (99, false)] {
@@ -349,7 +350,8 @@ struct SessionDescriptionTests {
     #expect(same.codec == .pcmu && same.others.isEmpty)
   }
 
-  /// An offer may number G.711 anew, and the next one do without a name.
+  /// An offer may give G.711 another payload type, and the next one use the static one without a
+  /// name.
   @Test func staticNumbersAreKnownAfterOthers() throws {
     let description = try #require(SessionDescription(Self.ours))
     let first = try #require(agree(description, on: "110 0", ["a=rtpmap:110 PCMU/8000"]))

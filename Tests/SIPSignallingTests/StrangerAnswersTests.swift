@@ -4,7 +4,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// What a user agent answers strangers, over real sockets.
+/// Answers of a user agent to strangers, over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct StrangerAnswersTests {
   private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
@@ -15,7 +15,7 @@ struct StrangerAnswersTests {
     return (agent, try #require(address.split(separator: ":").last.flatMap { UInt16($0) }))
   }
 
-  /// A request outside of calls, or of a call that is not there if it has that call's tag.
+  /// A request outside of calls, or in an unknown dialog if there is a `tag`.
   private func request(
     _ method: String,
     _ number: Int,
@@ -33,7 +33,7 @@ struct StrangerAnswersTests {
     return (lines + headers + ["", ""]).joined(separator: "\r\n")
   }
 
-  /// A caller may come again when there is a place: for one host that is after a second.
+  /// `Retry-After` is the time until the next call is admitted: one second for a single host.
   @Test func callsBeyondTheRateGet503WithTheTimeUntilTheNext() async throws {
     let (bob, port) = try await agent("bob")
     let stranger = try LoopbackPeer(at: "127.0.0.73")
@@ -52,7 +52,8 @@ struct StrangerAnswersTests {
     await bob.stop()
   }
 
-  /// 200 at once, then 100 a second, whatever is asked; a call goes on meanwhile.
+  /// Strangers get 200 answers at once, then 100 a second, whatever the method; a call goes on
+  /// meanwhile.
   @Test(arguments: ["OPTIONS", "BYE", "INFO", "INVITE", "NOTIFY", "REFER", "SUBSCRIBE", "UPDATE"])
   func answersOutsideOfCallsAreLimited(method: String) async throws {
     let (bob, port) = try await agent("bob")
@@ -99,11 +100,13 @@ struct StrangerAnswersTests {
   }
 }
 
-/// Messages that come in pieces.
+/// Messages that arrive in several segments.
 @Suite(.timeLimit(.minutes(1)))
 struct SegmentTests {
-  /// The headers at once, and the body byte by byte: it is answered once it is whole, and so is the
-  /// next message of the connection.
+  /// A message whose headers arrive at once, and its body byte by byte, is answered once it is
+  /// complete.
+  ///
+  /// So is the next message of the connection.
   @Test func bodyMayComeByteByByte() async throws {
     let bob = UserAgent(.init(hosts: ["127.0.0.1"], port: 0, user: "bob"))
     _ = try await bob.start()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// What the far sides of TLS connections have to show.
+/// Certificates that are expected of the far sides of TLS connections.
 struct TLSExpectationTests {
   private static func fingerprint() throws -> Fingerprint {
     try #require(Fingerprint(bytes: (0..<32).map { _ in .random(in: 0...255) }))
@@ -34,7 +34,7 @@ struct TLSExpectationTests {
     #expect(!TLSExpectation(.authority).judge(other, isTrusted: false))
   }
 
-  /// A phone that exchanges words signals with the certificate of its media.
+  /// A phone that exchanges words uses the certificate of its media for signalling as well.
   @Test(arguments: [true, false])
   func callerShowsTheCertificateOfItsMedia(exchangesWords: Bool) throws {
     let (own, other) = (try Self.fingerprint(), try Self.fingerprint())

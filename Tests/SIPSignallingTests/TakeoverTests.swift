@@ -76,7 +76,8 @@ struct TakeoverTests {
     return nil
   }
 
-  /// The Contact names a proxy, a private address, or a host by name: then the first message tells.
+  /// The Contact names a proxy, a private address, or a host by name: the first message shows the
+  /// far side's address.
   @Test(arguments: ["127.0.0.75", "carol.invalid", "127.0.0.74"])
   func callEndsByNobodyElse(contact: String) async throws {
     let bob = agent("bob")
@@ -153,9 +154,9 @@ struct TakeoverTests {
     await alice.stop()
   }
 
-  /// A caller whom the server passes on asks for a digest of the account's password.
+  /// A caller behind the server asks for a digest of the account's password, and gets none.
   ///
-  /// Only the server itself, as a proxy, has something to ask.
+  /// Only the server itself is answered, as a proxy.
   @Test(arguments: [
     ("401 Unauthorized", "WWW-", "example.org", false),
     ("407 Proxy Authentication Required", "Proxy-", "elsewhere.example", false),
@@ -199,7 +200,8 @@ struct TakeoverTests {
     await alice.stop()
   }
 
-  /// Each phone that answers too late gets its BYE, but not as many as anybody names.
+  /// Each phone that answers too late gets its BYE, but only up to a limit, since anyone may send
+  /// such answers.
   @Test func strayAnswersAreTakenWithinLimits() async throws {
     let alice = agent("alice")
     _ = try await alice.start()
@@ -240,7 +242,7 @@ struct TakeoverTests {
     #expect(taken == [true, false, false, true, false], "libre repeats the BYE of the first")
   }
 
-  /// A caller who names a call takes its place only if the name was never to be read on its way.
+  /// A caller that names a call replaces it only if the name could not be read on its way.
   @Test(arguments: [SIPTransport.udp, .tls])
   func callInTheOpenIsTakenOverByNobody(transport: SIPTransport) async throws {
     let (alice, bob, mallory) = (agent("alice"), agent("bob"), agent("mallory"))

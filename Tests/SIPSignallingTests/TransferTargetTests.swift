@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPSignalling
 
-/// Whom a REFER asks to be called, as it is written and read.
+/// Targets of transfers, as a REFER carries them.
 struct TransferTargetTests {
   @Test func whatIsWrittenIsRead() {
     let name = DialogName(callID: "7@c4%;=", toTag: "a.b", fromTag: "1")

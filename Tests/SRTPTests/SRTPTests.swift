@@ -99,7 +99,7 @@ struct SRTPTests {
     #expect(ends.receiver.dropped == 301)
   }
 
-  /// In any order within the reach of the memory each packet passes once, and none twice.
+  /// Reordered packets within the replay window pass once each, and none twice.
   @Test(arguments: 1...20)
   func reorderedPacketsPassOnce(seed: UInt64) throws {
     let ends = try Ends(.aeadAES128GCM, seed: seed)
@@ -179,7 +179,7 @@ struct SRTPTests {
     #expect(ends.unprotect(first) == nil)
   }
 
-  /// The same number twice would give the key of GCM's tag away.
+  /// No number is used twice, which would reveal the key of GCM's tag.
   @Test func noNumberIsSentTwice() throws {
     let ends = try Ends(.aeadAES128GCM)
     #expect(ends.protect(rtp(10, [1])) != nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SidetonePhone
 
-/// Which account a call is made with, and where accounts are kept.
+/// Choice of the account for a call, and storage of accounts.
 struct AccountTests {
   private let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("sidetone-accounts-\(UUID().uuidString)")

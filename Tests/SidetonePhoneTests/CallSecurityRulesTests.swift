@@ -7,7 +7,7 @@ import Testing
 @testable import SIPSignalling
 @testable import SidetonePhone
 
-/// Who may be talked to, in virtual time: known peers, other identities, open calls.
+/// Security rules of calls in virtual time: known peers, other identities, unencrypted calls.
 struct CallSecurityRulesTests {
   private let uuid = UUID()
   private let sip = SIPCallID(rawValue: 7)
@@ -39,7 +39,7 @@ struct CallSecurityRulesTests {
     SecurityRule(policy, address: "bob@10.0.0.2", record: record)
   }
 
-  /// An outgoing call whose answer agrees on media with a fingerprint, or in the open.
+  /// An outgoing call whose answer negotiates media with `fingerprint`, unencrypted if that is nil.
   private func answered(
     _ rule: SecurityRule,
     with fingerprint: Fingerprint?
@@ -94,7 +94,7 @@ struct CallSecurityRulesTests {
     )
   }
 
-  /// Nothing is agreed on, so that not a sample is sent.
+  /// The media is not agreed on, so that not a sample is sent.
   @Test func anotherIdentityIsRefused() throws {
     let record = PeerRecord(identity: bob)
     let (call, effects) = answered(rule(record), with: mallory)
@@ -126,8 +126,9 @@ struct CallSecurityRulesTests {
     #expect(call.phase == .ended && reason(effects)?.contains("cannot encrypt") == true)
   }
 
-  /// An open re-INVITE in front of the keys neither opens the call, nor is it called encrypted when
-  /// the keys come.
+  /// An unencrypted re-INVITE that precedes the keys ends the call.
+  ///
+  /// Keys that the agreed media do not name change nothing.
   @Test func anOfferInFrontOfTheKeysOpensNothing() {
     var (call, _) = answered(rule(nil), with: bob)
     _ = call.handle(.established, at: now)
@@ -143,7 +144,7 @@ struct CallSecurityRulesTests {
     #expect(call.protection == .open)
   }
 
-  /// A call that becomes encrypted later says so.
+  /// A call that becomes encrypted later reports it.
   @Test func anOpenCallMayBecomeEncrypted() {
     var (call, _) = answered(rule(nil), with: nil)
     _ = call.handle(.established, at: now)
@@ -154,7 +155,7 @@ struct CallSecurityRulesTests {
     #expect(effects.first == .tell(.secured(uuid, protection)))
   }
 
-  /// A re-INVITE may not end the encryption, nor change whom the call is with.
+  /// A re-INVITE may neither end the encryption nor change the peer's identity.
   @Test func anEncryptedCallStaysSo() {
     for other in [nil, mallory] {
       var (call, _) = answered(rule(nil), with: bob)
@@ -166,7 +167,8 @@ struct CallSecurityRulesTests {
     }
   }
 
-  /// A link, or an address that was copied, asks for signalling in the open.
+  /// An address that asks for UDP, as a link may, does not override a peer's known encrypted
+  /// signalling.
   @Test func whatWasEncryptedIsNotOpenedByAnAddress() throws {
     let proof = PeerRecord.Signalling.certificate(bob)
     let address = try #require(SIPAddress("sip:bob@127.0.0.1:1;transport=udp"))
@@ -180,7 +182,9 @@ struct CallSecurityRulesTests {
     }
   }
 
-  /// What listens at the port for TLS may be something else: an unknown far side is invited again.
+  /// A peer that is not known to signal by TLS is invited again by UDP.
+  ///
+  /// Another program may be listening at its TLS port.
   @Test func aMissingConnectionIsDoneWithoutWhereItMayBe() throws {
     let uri = "sip:bob@10.0.0.2"
     let proof = PeerRecord.Signalling.certificate(bob)
@@ -205,8 +209,10 @@ struct CallSecurityRulesTests {
     }
   }
 
-  /// A phone that always encrypts refuses an offer that leaves the choice (488), and one that knows
-  /// described keys alone refuses a handshake: each gets another offer.
+  /// An offer refused with 488 is followed by another one.
+  ///
+  /// A phone that always encrypts refuses optional encryption, and one that only takes keys from
+  /// descriptions refuses a handshake.
   @Test(arguments: [SIPTransport.udp, .tls])
   func aRefusedOfferIsFollowedByAnother(transport: SIPTransport) {
     let refused = PhoneCallEvent.signallingEnded(.refused(code: 488, phrase: "Not Acceptable"))
@@ -227,7 +233,7 @@ struct CallSecurityRulesTests {
     }
   }
 
-  /// Keys that the signalling has brought are encryption, but nobody is recognized by them.
+  /// Keys from the description encrypt the call but prove no identity.
   @Test func describedKeysAreEncryptionWithoutIdentity() throws {
     let keys = try SRTPKeys.toItself(.aes128CMSHA1Tag80)
     let media = NegotiatedMedia.opus(describedKeys: keys)

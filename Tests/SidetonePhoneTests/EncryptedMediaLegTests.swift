@@ -9,13 +9,13 @@ import VoiceEngine
 @testable import SIPSignalling
 @testable import SidetonePhone
 
-/// A leg of an encrypted call, with what its handshake has reported.
+/// A leg of an encrypted call, with the reports of its handshakes.
 private final class EncryptedLeg {
   let leg: MediaLeg
   let identity: Identity
   private let reports: Reports
 
-  /// What handshakes report, on their own queue.
+  /// Reports of handshakes, added on their own queue.
   private final class Reports: Sendable {
     private let list = Mutex<[HandshakeReport]>([])
 
@@ -38,7 +38,8 @@ private final class EncryptedLeg {
 
   var port: UInt16 { leg.offer?.port ?? 0 }
 
-  /// Hands the keys to the leg once they are there, as a phone does; the words.
+  /// Hands reported keys to the leg, as a phone does, and returns the call's words; nil before
+  /// there are keys.
   func takeKeys() throws -> [String]? {
     guard case .secured(let media)? = reports.take() else { return nil }
     try leg.secure(with: media)
@@ -75,7 +76,7 @@ struct EncryptedMediaLegTests {
     try CallEngine(device: Headset(capture: .null, playback: .null), settings: EngineSettings())
   }
 
-  /// Waits until something holds, ten seconds at most.
+  /// Waits until a condition holds, ten seconds at most; returns whether it does.
   private func wait(until condition: () throws -> Bool) rethrows -> Bool {
     let deadline = Date(timeIntervalSinceNow: 10)
     while try !condition(), Date() < deadline {
@@ -123,7 +124,7 @@ struct EncryptedMediaLegTests {
     for engine in engines { engine.stop() }
   }
 
-  /// A far side that has named another address first, where nobody answers.
+  /// The far side first names an address that does not answer, then the right one.
   @Test func theHandshakeFollowsTheAddress() throws {
     let media = callee.media(towards: caller, begins: true)
     // The port of discard.
@@ -133,7 +134,7 @@ struct EncryptedMediaLegTests {
     for engine in engines { engine.stop() }
   }
 
-  /// After a hold the same keys go on, whichever engine has the streams then.
+  /// The voice comes back after a hold with the same keys, on the old engine or a new one.
   @Test(arguments: [false, true])
   func theVoiceComesBackAfterAHold(hasNewEngine: Bool) throws {
     try connect()

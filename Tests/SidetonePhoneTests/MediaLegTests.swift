@@ -35,7 +35,7 @@ struct MediaLegTests {
     try legs[1].agree(.opus(port: port(legs[0])))
   }
 
-  /// Waits until something holds, ten seconds at most.
+  /// Waits until a condition holds, ten seconds at most; returns whether it does.
   private func wait(until condition: () -> Bool) -> Bool {
     let deadline = Date(timeIntervalSinceNow: 10)
     while !condition(), Date() < deadline {
@@ -138,7 +138,8 @@ struct MediaLegTests {
     engine.stop()
   }
 
-  /// GNOME Calls and aiortc hear nothing of a source that comes after a goodbye.
+  /// A hold sends no RTCP BYE: GNOME Calls and aiortc play nothing of a source that continues after
+  /// one.
   @Test func aHoldIsNoGoodbye() throws {
     var far = try MediaSocket(bindingTo: #require(SocketAddress(host: "127.0.0.1", port: 0)))
     var headers: [RTPHeader] = []

@@ -4,7 +4,7 @@ import SRTP
 @testable import SIPSignalling
 
 extension SecurityRule {
-  /// A call with somebody unknown.
+  /// Security rule for a call with an unknown peer.
   static let unknown = SecurityRule(.preferred, address: "bob@10.0.0.2", record: nil)
 }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import SidetonePhone
 @testable import VoiceStream
 
-/// The table of `PhoneCall`, and what its far side may do, in virtual time.
+/// The table of `PhoneCall`, and the actions of its far side, in virtual time.
 struct PhoneCallTests {
   private let uuid = UUID()
   private let sip = SIPCallID(rawValue: 7)
@@ -25,7 +25,7 @@ struct PhoneCallTests {
     PhoneCall(incoming: uuid, from: "sip:bob@10.0.0.2", sip: sip, ringsUntil: seconds(60), .unknown)
   }
 
-  /// A call that was answered at one second and talks.
+  /// A call that was answered after one second and is connected.
   private func established() -> PhoneCall {
     var call = outgoing()
     for event: PhoneCallEvent in [.invited(sip, by: .udp), .agreed(.opus()), .established] {
@@ -87,7 +87,7 @@ struct PhoneCallTests {
     #expect(effects == [.fail] + ended(.failed("no route")))
   }
 
-  /// A call whose first INVITE has come to nothing, and that is to be invited in another way.
+  /// A call whose first INVITE has failed, and that is to be invited in another way.
   private func invitedAgain(isHeld: Bool = false) -> PhoneCall {
     var call = outgoing()
     _ = call.handle(.perform(.start(uri: "sip:bob@10.0.0.2")), at: seconds(0))
@@ -221,7 +221,7 @@ struct PhoneCallTests {
     #expect(call.handle(.agreed(.opus()), at: seconds(4)) == [.agree(.opus())])
   }
 
-  /// RFC 3261 section 14.1: what is not taken leaves the session as it was.
+  /// A refused re-INVITE leaves the session as it was (RFC 3261 section 14.1).
   @Test func aHoldThatIsRefusedIsThisSidesAlone() {
     var call = established()
     _ = call.handle(.perform(.setHeld(true)), at: seconds(2))

@@ -8,14 +8,14 @@ import Testing
 @testable import SidetonePhone
 @testable import VoiceStream
 
-/// Drives a phone's calls with random events of users, far sides, sessions and time, and checks
-/// after each what must always hold.
+/// Drives a phone's calls with random events of users, far sides, sessions and time, and checks the
+/// invariants after each.
 ///
 /// The seed is the argument; with it alone a failure repeats.
 struct PhoneControlPropertyTests {
   private static let stepsPerSeed = 20_000
 
-  /// What the world outside sees of one call, built from its effects alone.
+  /// One call as the outside world sees it, built from its effects alone.
   private struct Observed {
     var isReleased = false
     var isHeld = false

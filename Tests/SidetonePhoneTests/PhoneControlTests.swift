@@ -6,7 +6,7 @@ import Testing
 @testable import SIPSignalling
 @testable import SidetonePhone
 
-/// Several calls of one phone: conferences, room, and events that come too late.
+/// Several calls of one phone: conferences, capacity, and events that come too late.
 struct PhoneControlTests {
   private let start = MonotonicInstant(nanoseconds: 0)
   private let uuids = (0..<3).map { _ in UUID() }
@@ -120,7 +120,8 @@ struct PhoneControlTests {
     return control.replacement(of: replaced, by: newcomer, media)
   }
 
-  /// Who may have read the name of a call somewhere rings like others.
+  /// A caller who may have learned a call's name elsewhere does not replace it without the user's
+  /// consent.
   @Test func userIsAskedAboutAReplacementThatAnybodyCouldAskFor() throws {
     let control = control()
     #expect(try #require(replacement(of: 0, in: control)).asks == false)

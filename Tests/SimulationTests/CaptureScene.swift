@@ -5,7 +5,7 @@ import MediaCore
 
 /// Writes the frames of a capture, byte by byte.
 struct CaptureScene {
-  /// One stream: 20 ms of delay and some more that is drawn, some packets lost.
+  /// One stream: packets with exponentially distributed delays of mean `jitter`, some of them lost.
   struct Stream {
     var payloadType: UInt8 = 0
     var ticks = 160
@@ -14,11 +14,11 @@ struct CaptureScene {
     var seconds = 20.0
     var jitter = 0.0
     var loss = 0.0
-    /// Of the sender's clock, in parts per million.
+    /// Drift of the sender's clock, in parts per million.
     var drift = 0.0
-    /// From that packet on timestamps count from elsewhere.
+    /// Packet from which on timestamps are shifted, and the shift in ticks.
     var jump: (packet: Int, ticks: Int)?
-    /// Keys of 0.2 s, one each second.
+    /// True if there are DTMF digits of 0.2 s, one each second.
     var hasKeys = false
     var isOutgoing = false
     var payloadLength = 40
@@ -27,7 +27,7 @@ struct CaptureScene {
 
   private(set) var frames: [(bytes: [UInt8], at: Int64)] = []
   private static let (far, own): ([UInt8], [UInt8]) = ([192, 0, 2, 10], [192, 0, 2, 20])
-  /// What a packet of IP is put into.
+  /// Adds a link layer's headers to an IP packet.
   var wrap: ([UInt8]) -> [UInt8] = { CaptureScene.ethernet($0) }
 
   static func big(_ value: Int, _ count: Int) -> [UInt8] {
@@ -77,7 +77,7 @@ struct CaptureScene {
     frames.append((wrap(Self.ip(17, Self.udp(payload, from: 5_060, to: 5_060))), 1))
   }
 
-  /// The streams of a capture of these frames, in the order of their times.
+  /// Streams found in a capture of these frames, which are read in order of time.
   func streams(linkType: Int = 1, clockRate: Int? = nil, keeping bytes: Int = .max)
     -> [CapturedStream]
   {
@@ -92,7 +92,7 @@ struct CaptureScene {
     return capture
   }
 
-  /// The stream that is taken of them.
+  /// Stream that is chosen from a capture of these frames; throws if the choice is not clear.
   func taken(linkType: Int = 1) throws -> CapturedStream {
     try PacketCapture.choose(among: streams(linkType: linkType), named: nil)
   }

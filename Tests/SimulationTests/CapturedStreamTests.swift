@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// What ordinary captures hold, and what was done to figures by it.
+/// Contents of ordinary captures, and their effects on the figures.
 struct CapturedStreamTests {
   private typealias Stream = CaptureScene.Stream
 
@@ -50,7 +50,7 @@ struct CapturedStreamTests {
     #expect(format == MediaFormat(name: "AMR-WB", clockRate: 16_000, origin: .description))
   }
 
-  /// All packets of a key bear the time of its beginning.
+  /// All packets of a DTMF digit have the timestamp of its beginning.
   @Test func keysAreNoMedia() throws {
     let stream = try scene(Stream(jitter: 0.5, hasKeys: true)).taken()
     #expect(stream.keys > 150 && stream.lost == 0 && stream.delay(1) < 10)
@@ -73,7 +73,7 @@ struct CapturedStreamTests {
     #expect(abs(steady.skew ?? 99) < 3)
   }
 
-  /// Tags and tunnels of networks, whole and cut off behind the headers.
+  /// Packets within tags and tunnels of networks, whole and cut off after the headers.
   @Test(arguments: 0..<9, [Int.max, 130])
   func whatIsAroundAPacketIsTakenOff(kind: Int, keeping bytes: Int) {
     let plain = scene(Stream(jitter: 5, loss: 0.05)).streams()[0]
@@ -132,7 +132,7 @@ struct CapturedStreamTests {
     }
   }
 
-  /// Of Linux's captures of any interface the kind of each packet tells it.
+  /// In Linux's captures of any interface the type of each packet shows its direction.
   @Test func whatTheMachineSentIsNotTaken() throws {
     var scene = CaptureScene()
     let head = [UInt8](repeating: 0, count: 12) + [8, 0]

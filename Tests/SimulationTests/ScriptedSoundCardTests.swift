@@ -4,7 +4,7 @@ import Testing
 
 @testable import Simulation
 
-/// The made-up sound card itself: what the rest of the simulation stands on.
+/// The scripted sound card itself, on which all simulated calls depend.
 struct ScriptedSoundCardTests {
   private let time = VirtualTime()
 

@@ -73,7 +73,7 @@ struct SimulatedCallTests {
     #expect(Self.checksum(first.heard) != Self.checksum(other.heard))
   }
 
-  /// The way becomes slower, and then faster, between two moments at which the threads meet.
+  /// A path that becomes slower, and then faster, between two moments at which the threads meet.
   private static let changingWay: NetworkConditions = {
     var conditions = NetworkConditions("changing", delayMilliseconds: 20, jitterMilliseconds: 2)
     conditions.routeChanges = [
@@ -107,7 +107,7 @@ struct SimulatedCallTests {
     #expect(calls[0].observations == calls[1].observations)
   }
 
-  /// What is sent at one end's turn arrives at the very moment of a turn of the other.
+  /// A packet that one end sends arrives at the very moment of a turn of the other end.
   @Test(.timeLimit(.minutes(1))) func whatArrivesAtTheMomentOfATurnIsThere() throws {
     var calls: [[Float]] = []
     for threads in [SimulatedCall.Threads.one, .two] {
@@ -180,8 +180,9 @@ struct SimulatedCallTests {
     #expect(width < 2, "\(width) ms")
   }
 
-  /// Packets slip through the grain in which the loudspeaker asks, again and again: each slip that
-  /// is new costs a part of a grain, and all of a minute not six milliseconds.
+  /// Clock drift moves packets across the playback callback period again and again.
+  ///
+  /// Each new slip costs part of a period, and all slips of a minute less than 6 ms.
   @Test(arguments: [(-200, 0), (-50, 0), (200, 0), (0, -200), (0, 200)], [0.2, 1, 1.8])
   func driftAloneInventsLessThan6ms(drift: (far: Int, microphone: Int), way: Double) throws {
     var far = SimulatedCall.Party()
@@ -209,8 +210,8 @@ struct SimulatedCallTests {
     #expect(end.stream.addedFrames == begin.stream.addedFrames)
   }
 
-  /// A loudspeaker that is nearly served too late is given more, so slowly that nothing is invented
-  /// for it.
+  /// After a near miss more is queued for the loudspeaker, so slowly that nothing is concealed for
+  /// it.
   @Test(arguments: [2, 10, 11] as [UInt64])
   func threadsThatWakeLateAreNotHeard(seed: UInt64) throws {
     let call = try Self.call(over: .clean, seed: seed, frames: 240)
@@ -306,8 +307,9 @@ struct SimulatedCallTests {
     #expect(abs(adapting - short) < 0.5, "\(adapting) and \(short) ms")
   }
 
-  /// What was held back until the link was known is resampled away: by 2 % in a pause, by 0.2 % in
-  /// speech, which is not audible.
+  /// Sound that was held back until the link was known is caught up by resampling.
+  ///
+  /// It is 2 % faster in a pause and 0.2 % in speech, which is not audible.
   @Test(arguments: [0.5, 0])
   func callOnACleanLinkBeginsWithShortPacketsAndStaysSo(pause: Double) throws {
     let silence = [Float](repeating: 0, count: Int(pause * 48_000))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SpeechDSP
 
-/// What SpeexDSP's filters do to a microphone's blocks.
+/// SpeexDSP's filters on blocks of a microphone.
 struct SpeechFilterTests {
   private static let blockFrames = 480
 
@@ -13,7 +13,7 @@ struct SpeechFilterTests {
     (0..<block.count).reduce(0) { $0 + Double(block[$1]) * Double(block[$1]) }
   }
 
-  /// The energy of seconds 3 to 5 of what comes out, over that of what went in.
+  /// Output energy over input energy, in seconds 3 to 5.
   private static func remainder(
     _ settings: SpeechFilterSettings,
     _ make: (_ block: Int, _ microphone: inout SampleBuffer, _ far: inout SampleBuffer) -> Void
@@ -31,7 +31,7 @@ struct SpeechFilterTests {
     return after / before
   }
 
-  /// Noise whose every sample comes from the seed.
+  /// Uniform noise up to `level`, the same in every run.
   private struct Noise {
     var generator = SeededGenerator(seed: 1)
     let level: Float
@@ -82,7 +82,7 @@ struct SpeechFilterTests {
     #expect(decibels < -8 && decibels > -20, "\(decibels) dB")
   }
 
-  /// Nobody speaks: there is nothing to bring to an even level.
+  /// Without speech there is no level to even out, so that noise is not amplified.
   @Test(arguments: [Float(0.0055), 0.02])
   func noiseAloneIsNotBroughtUp(level: Float) throws {
     var noise = Noise(level: level)

@@ -21,7 +21,7 @@ struct MediaSocketTests {
     return socket.localPort
   }
 
-  /// What a socket tells until nothing is waiting.
+  /// Outcomes of receiving until nothing is waiting.
   private static func outcomes(of socket: inout MediaSocket) -> [TransportOutcome] {
     var buffer = ByteBuffer(repeating: 0, count: 64)
     var outcomes: [TransportOutcome] = []
@@ -140,7 +140,8 @@ struct MediaSocketTests {
     #expect(first == [.agreed, .foreign] && second == [.admitted] && third == [.foreign])
   }
 
-  /// A description may name a stranger's address (RFC 8826 section 4.2.2).
+  /// An address that does not answer gets few datagrams, since a description may name a stranger's
+  /// (RFC 8826 section 4.2.2).
   @Test func addressThatDoesNotAnswerIsSpared() throws {
     var near = try Self.socket()
     var victim = try Self.socket()
@@ -182,7 +183,8 @@ struct MediaSocketTests {
     }
   }
 
-  /// A sender that has a socket of its own for what it sends is no stranger.
+  /// Voice from another port of the named host counts as an answer: the far side may have a socket
+  /// of its own for sending.
   @Test func voiceFromAnotherPortOfTheNamedHostIsAnAnswer() throws {
     var near = try Self.socket()
     var named = try Self.socket()
@@ -197,7 +199,7 @@ struct MediaSocketTests {
     #expect(Self.outcomes(of: &named).count == 100)
   }
 
-  /// RFC 3550 section 11: reports that are not multiplexed come to the next port.
+  /// Reports that are not multiplexed come to the port after the voice's (RFC 3550 section 11).
   @Test func reportsMayComeToThePortAfterTheVoices() throws {
     var near = try Self.socket()
     let voice = try Self.socket()
@@ -217,7 +219,7 @@ struct MediaSocketTests {
 
   private struct NoReport: Error {}
 
-  /// A port of another program's stays its.
+  /// The port after the voice's is not taken from another program.
   @Test func aPortThatIsInUseIsLeftAlone() throws {
     var near = try Self.socket()
     guard let next = SocketAddress(host: "127.0.0.1", port: near.localPort + 1),
@@ -229,8 +231,8 @@ struct MediaSocketTests {
     #expect(Self.outcomes(of: &other).count == 1 && Self.outcomes(of: &near).isEmpty)
   }
 
-  /// A stranger that a description names is not taken for one that has answered, since the far side
-  /// has two ports at another host.
+  /// Voice from two ports of another host is no answer of the named address, which may be a
+  /// stranger's.
   @Test func anotherPortOfAnotherHostAnswersForItself() throws {
     var near = try Self.socket("0.0.0.0")
     var named = try Self.socket("127.0.0.2")
@@ -254,8 +256,10 @@ struct MediaSocketTests {
     #expect(Self.outcomes(of: &named).count <= 20)
   }
 
-  /// A far side with several addresses, or behind a router, is answered where it speaks from, if
-  /// its signalling comes from there as well.
+  /// Media go to the host that the far side's media come from, if its signalling comes from there
+  /// as well.
+  ///
+  /// The far side may have several addresses, or be behind a router.
   @Test(arguments: ["127.0.0.3", "127.0.0.2", nil])
   func farSideIsAnsweredAtTheHostOfItsSignalling(signalling: String?) throws {
     var near = try Self.socket("0.0.0.0")

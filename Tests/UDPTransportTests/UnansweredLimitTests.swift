@@ -3,7 +3,7 @@ import Testing
 
 @testable import UDPTransport
 
-/// How much is sent on trust, in virtual time.
+/// Budget for datagrams to addresses that have not answered, in virtual time.
 struct UnansweredLimitTests {
   @Test func callSendsTwentyFiveDatagramsOnTrustBeforeItEnds() {
     var turn: Int64 = 0

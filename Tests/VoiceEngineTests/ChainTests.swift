@@ -6,7 +6,7 @@ import Testing
 
 @testable import VoiceEngine
 
-/// From device rates to 48 kHz and back, and what lies between two clocks.
+/// Conversion between device rates and 48 kHz, and between two clocks.
 struct ChainTests {
   private static func tone(_ count: Int, rate: Int, hertz: Double = 1_000) -> SampleBuffer {
     SampleBuffer(
@@ -56,7 +56,7 @@ struct ChainTests {
     return Float(0.05 * loudness * tones)
   }
 
-  /// The figure that is shown is the delay that there is, but for the wait for a whole block.
+  /// The reported delay is the real one, but for the wait for a whole block.
   @Test(arguments: [
     (48_000, SpeechFilterSettings()), (44_100, SpeechFilterSettings()),
     (16_000, SpeechFilterSettings()), (48_000, SpeechFilterSettings(noiseSuppression: true)),

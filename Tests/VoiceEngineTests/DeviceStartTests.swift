@@ -6,7 +6,7 @@ import Testing
 import VoiceEngine
 
 struct DeviceStartTests {
-  /// How many devices are open.
+  /// Number of devices that are open.
   private final class Shelf: Sendable {
     let open = Atomic<Int>(0)
   }

@@ -14,14 +14,14 @@ struct EchoReferenceTests {
     private var captured: Int64 = 0
     private let rate: Double
     private var silence: Int64 = 0
-    /// When something is written, so much is queued before it.
+    /// Frames that are kept queued ahead of the loudspeaker.
     private let fill: Int64 = 240
     private(set) var resets = 0
 
     init(ppm: Double) { rate = 1 + ppm / 1e6 }
 
-    /// By how many frames what is given for the newest captured frames is away from what sounded
-    /// then.
+    /// Position of the reference for the newest captured frames, minus that of the sound then
+    /// played, in frames.
     mutating func error() -> Int64 {
       reference.copy(from: captured - 120, count: 1, into: &block)
       let given = Int64((block[0] * 65_536).rounded())
@@ -29,7 +29,7 @@ struct EchoReferenceTests {
       return (given - sounded % 65_536 + 65_536 + 32_768) % 65_536 - 32_768
     }
 
-    /// The loudspeaker has nothing for 100 ms.
+    /// Leaves the loudspeaker without sound for 100 ms.
     mutating func standStill() { silence += 4_800 }
 
     mutating func turn() {

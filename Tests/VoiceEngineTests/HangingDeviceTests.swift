@@ -4,7 +4,7 @@ import RealTime
 import Testing
 @testable import VoiceEngine
 
-/// A voice thread that a device keeps, whose sound server has stopped.
+/// A voice thread that is blocked in a device whose sound server has stopped.
 struct HangingDeviceTests {
   private final class Server: Sendable {
     let isReady: WakeEvent
@@ -30,10 +30,11 @@ struct HangingDeviceTests {
     return unsafe realtime_poll(&waited, 1, nanoseconds) > 0
   }
 
-  /// A headset whose microphone has nothing until the server stops, and a word once it goes on.
+  /// A headset whose microphone is silent until the server stops, and captures 20 ms once it goes
+  /// on.
   private struct HangingHeadset: IdleDevice, ~Copyable {
     private let server: Server
-    /// Those of the events: the voice thread counts no references.
+    /// Descriptors of the events, since the voice thread counts no references.
     private let isReady: CInt
     private let stops: CInt
     private let isAsked: CInt

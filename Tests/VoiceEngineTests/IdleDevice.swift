@@ -2,7 +2,7 @@ import CLinux
 import MediaCore
 import RealTime
 
-/// A headset that has nothing and takes everything, unless its type says otherwise.
+/// A headset that captures nothing and accepts everything, unless its type says otherwise.
 protocol IdleDevice: AudioDevice, ~Copyable {}
 
 extension IdleDevice where Self: ~Copyable {

@@ -6,7 +6,7 @@ import Testing
 @testable import VoiceEngine
 
 struct LoopWaitTests {
-  /// A headset whose descriptor is ready for ever, and whose microphone has nothing.
+  /// A headset whose descriptor is always ready, and whose microphone captures nothing.
   private struct RestlessHeadset: IdleDevice, ~Copyable {
     let signal: WakeEvent
     /// True if the last poll said that the descriptor is ready.

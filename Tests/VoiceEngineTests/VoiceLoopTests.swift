@@ -57,8 +57,9 @@ struct VoiceLoopTests {
       _ = stream.takeStatistics(at: now)
     }
 
-    /// How loud a tone is in the last half second that was heard: the mean of its amplitude in
-    /// windows of 10 ms (Goertzel).
+    /// Amplitude of a tone in the last half second of received sound.
+    ///
+    /// It is the mean over windows of 10 ms (Goertzel).
     func level(of hertz: Float) -> Float {
       Self.level(of: hertz, in: Array(heard.suffix(24_000)))
     }
@@ -77,7 +78,7 @@ struct VoiceLoopTests {
     }
   }
 
-  /// What the loop tells its engine.
+  /// Statistics that the loop reports to its engine.
   private final class Reports {
     private var reader: TripleBufferReader<EngineStatistics>
 
@@ -94,7 +95,9 @@ struct VoiceLoopTests {
   private let reports: Reports
 
   private static let microphone: Float = 500
-  /// What is left of a voice at another frequency: with libopus 1.5, 0.001.
+  /// Amplitude below which a tone counts as absent.
+  ///
+  /// A voice at another frequency leaves 0.001 with libopus 1.5.
   private static let noTone: Float = 0.002
 
   init() throws {

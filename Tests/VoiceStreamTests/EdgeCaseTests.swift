@@ -7,8 +7,9 @@ import Testing
 @testable import RTP
 @testable import VoiceStream
 
-/// What every receiver must survive: packets of real senders, and a receiver that never stops nor
-/// falls silent for longer than what was taken from it.
+/// Tampered packets of real senders, which every receiver must survive.
+///
+/// The receiver never stops playing, nor is it silent for longer than the sound that was removed.
 struct EdgeCaseTests {
   private static let headerLength = 12
 
@@ -55,7 +56,7 @@ struct EdgeCaseTests {
     #expect(scene.count().concealed < 250)
   }
 
-  /// In the open, where everybody can send, the new source waits until the old one is silent.
+  /// Without encryption, where anyone can send, a new source waits until the old one is silent.
   @Test func anotherSourceTakesOverAnOpenCallAfterASilence() throws {
     let old = try PacketScene.voice(seconds: 1.5, ssrc: 5, seed: 9)
     let new = try PacketScene.voice(seconds: 3, from: 1.5, ssrc: 6, seed: 7)
@@ -65,7 +66,7 @@ struct EdgeCaseTests {
     #expect(scene.loudness(from: 2_300, to: 4_400) > 0.8)
   }
 
-  /// A second source beside one that talks is not heard, and changes no figure.
+  /// A second source beside an active one is not played and changes no statistics.
   @Test func forgedSourcesDisturbNothing() throws {
     let voice = try PacketScene.voice(seconds: 3, ssrc: 5, seed: 9)
     let forged = try PacketScene.voice(seconds: 2.5, from: 0.5, ssrc: 66, seed: 3)
@@ -156,7 +157,7 @@ struct EdgeCaseTests {
     #expect(scene.loudness(from: 500, to: 5_800) > 0.8)
   }
 
-  /// A copy that claims to be as old as its packet, and has another payload, is left out.
+  /// A redundant block with timestamp offset 0 and another payload than its packet's is ignored.
   @Test(arguments: [1, 3]) func copiesThatAreNoneAreNotPlayed(kept: Int) throws {
     let plain = try PacketScene.voice(seconds: 4)
     func heard(withForgery: Bool) throws -> [Float] {

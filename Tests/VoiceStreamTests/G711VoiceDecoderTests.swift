@@ -30,7 +30,7 @@ struct G711VoiceDecoderTests {
     mutating func endConcealment() { decoder.endConcealment() }
   }
 
-  /// 20 ms each, of one voice.
+  /// Packets of 20 ms each, of one voice.
   private static let packets = (0..<12).map { packet in
     (0..<160).map { G711.encode(VirtualCall.voice(at: (packet * 160 + $0) * 6), law: .a) }
   }

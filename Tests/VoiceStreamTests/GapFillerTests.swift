@@ -5,12 +5,12 @@ import Testing
 @testable import VoiceStream
 
 @Suite struct GapFillerTests {
-  /// What is sent before and after a gap.
+  /// Sound that is sent before and after a gap.
   enum Sound: CaseIterable {
     case speech, noise
   }
 
-  /// -57 dBFS.
+  /// Peak amplitude of uniform noise at -57 dBFS.
   private static let noise: Float = 0.00245
 
   private static func packets(of sound: Sound, frames: Int, usesDTX: Bool) throws -> [SentPacket] {
@@ -25,7 +25,7 @@ import Testing
     )
   }
 
-  /// An outage of 450 ms, as long as it is not over.
+  /// Concealment in an outage of 450 ms, measured before the voice comes back.
   @Test(arguments: [120, 240, 480, 960, 1_920, 2_880], Sound.allCases)
   func outageFadesToTheBackground(frames: Int, sound: Sound) throws {
     // Speech breaks off in the middle of a word, 200 ms after it began again.

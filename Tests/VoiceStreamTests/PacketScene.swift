@@ -20,7 +20,7 @@ struct SentPacket {
   }
 }
 
-/// What a receiver makes of packets that were made by real senders and then tampered with.
+/// A receiver in virtual time that plays packets of real senders, tampered with by a test.
 struct PacketScene: ~Copyable {
   var receiver: VoiceStream
   private(set) var heard: [Float] = []
@@ -34,7 +34,7 @@ struct PacketScene: ~Copyable {
     receiver = try VoiceStream(configuration)
   }
 
-  /// The packets that a sender of its own sends in `seconds` of voice, over noise from -`noise` to
+  /// Packets that a new sender sends for `seconds` of voice, over noise between -`noise` and
   /// `noise`.
   static func voice(
     seconds: Double,
@@ -103,8 +103,9 @@ struct PacketScene: ~Copyable {
     }
   }
 
-  /// The power heard between two moments, in milliseconds since the scene began, as a share of what
-  /// was said.
+  /// Mean power played between two moments, relative to that of the voice.
+  ///
+  /// Both are in milliseconds since the scene began.
   func loudness(from: Double, to: Double) -> Float {
     let range = Int(from * 48)..<min(Int(to * 48), heard.count)
     guard !range.isEmpty else { return 0 }
@@ -127,12 +128,12 @@ struct PacketScene: ~Copyable {
     return 10 * log10(max(1e-10, power))
   }
 
-  /// For how many milliseconds nothing came.
+  /// Time since anything came from the sender, in milliseconds.
   var silence: Double {
     mutating get { Double(receiver.takeStatistics(at: now).silenceNanoseconds) / 1e6 }
   }
 
-  /// What the receiver has counted, in milliseconds where it is sound.
+  /// Statistics of the receiver: all in milliseconds, but for the number of late packets.
   mutating func count() -> (concealed: Double, recovered: Double, late: Int64, delay: Double) {
     let statistics = receiver.takeStatistics(at: now)
     return (

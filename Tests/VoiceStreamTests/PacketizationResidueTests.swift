@@ -6,8 +6,10 @@ import Testing
 
 /// Captured samples that are left over after each packet.
 struct PacketizationResidueTests {
-  /// What is left out first if `pending` frames were left before each of the blocks of 2.5 ms that
-  /// come in so many milliseconds, the last of them quiet.
+  /// Number of frames that are dropped first; nil if none are.
+  ///
+  /// Blocks of 2.5 ms come for `milliseconds`, the last `quiet` of these below the threshold of
+  /// silence; `pending` gives the frames that are left over before each block.
   private static func frames(
     pending: (Int) -> FrameCount,
     milliseconds: Int,
@@ -65,8 +67,9 @@ struct PacketizationResidueTests {
     #expect(frames == 119)
   }
 
-  /// What a microphone sends of which the first block had `first` frames and the others have as
-  /// many as `block` says: a voice for two seconds, half a second of a `pause`, a voice again.
+  /// Packets of four seconds of a microphone: two of voice, half a second of `pause`, voice again.
+  ///
+  /// The first block has `first` frames, unless that is 0, and all others have `size`.
   private static func sent(
     first: FrameCount,
     block size: FrameCount = 120,

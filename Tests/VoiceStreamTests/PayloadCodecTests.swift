@@ -24,7 +24,7 @@ struct PayloadCodecTests {
     return likeness.indices.max { likeness[$0] < likeness[$1] }
   }
 
-  /// The figure that is shown is the delay that there is.
+  /// The reported delay is the real one.
   @Test(arguments: [
     (StreamConfiguration.Codec.opus, 120), (.opus, 480), (.opus, 960), (.pcmu, 480), (.pcma, 960),
   ])

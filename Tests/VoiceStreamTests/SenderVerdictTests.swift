@@ -4,7 +4,7 @@ import Testing
 
 @testable import VoiceStream
 
-/// Which hosts count as the far side.
+/// Acceptance of media by the host that it comes from.
 struct SenderVerdictTests {
   private static let length = RTPHeader.minimumLength + 4
 

@@ -4,7 +4,7 @@ import Testing
 @testable import RTP
 @testable import VoiceStream
 
-/// What is sent follows what the far side reports.
+/// Packet duration, bit rate and redundancy, chosen from the far side's reports.
 struct SendingPlannerTests {
   /// A planner, and a far side that reports every two seconds.
   private struct Link: ~Copyable {
@@ -71,7 +71,7 @@ struct SendingPlannerTests {
       planner.decide(at: now)
     }
 
-    /// How many reports without losses it takes until packets are short, up to 100.
+    /// Sends reports without losses until packets are short; returns their number, at most 100.
     mutating func reportsUntilShort() -> Int {
       var reports = 0
       while !planner.plan.isLowDelay, reports < 100 {
@@ -91,7 +91,8 @@ struct SendingPlannerTests {
     }
   }
 
-  /// 2.5 ms are for links that lose nothing and hardly jitter; what ends them does not end 5 ms.
+  /// Packets of 2.5 ms need a link without loss and with little jitter; a little of either ends
+  /// them but leaves packets of 5 ms.
   @Test func shortestPacketsEndWithALittleTroubleAndComeBack() {
     var link = Link()
     link.report(jitter: 6_000_000)
@@ -109,7 +110,7 @@ struct SendingPlannerTests {
     #expect(reports > 4 && reports < 60)
   }
 
-  /// Where the microphone gives 5 ms at once, 2.5 ms gain nothing.
+  /// Packets of 2.5 ms gain nothing if the microphone delivers 5 ms at a time.
   @Test func packetsAreNotShorterThanWhatComesAtOnce() {
     var link = Link()
     for _ in 0..<3 {
@@ -133,7 +134,7 @@ struct SendingPlannerTests {
     }
   }
 
-  /// Their timestamps have 14 bits.
+  /// Timestamp offsets of redundant copies have 14 bits.
   @Test func copiesOfLongPacketsAreNotOlderThanTheyCanSay() {
     var link = Link {
       $0.adaptsPackets = false
@@ -179,8 +180,9 @@ struct SendingPlannerTests {
     #expect(total <= 200_000)
   }
 
-  /// One burst of six in 300 packets: each packet that a copy leaves later mends a third of a
-  /// percent.
+  /// One burst of six in 300 packets is lost.
+  ///
+  /// Each packet by which the copy is sent later recovers another third of a percent.
   @Test(arguments: [(0, 1), (3_000_000, 1), (8_000_000, 4), (24_000_000, 6)])
   func rareLongBurstsAreWaitedForAsLongAsJitterIs(jitter: Int64, reach: Int) {
     var link = Link { $0.adaptsPackets = false }
@@ -210,7 +212,7 @@ struct SendingPlannerTests {
     #expect(!link.planner.plan.isLowDelay && link.planner.plan.redundancyDepth == 0)
   }
 
-  /// As many networks lose: copies cost less delay than longer packets.
+  /// The loss is that of many networks: copies cost less delay than longer packets.
   @Test func shortPacketsHaveCopiesWhereAFewAreLost() {
     var link = Link()
     for _ in 0..<4 { link.report(losing: [1, 1]) }
@@ -269,7 +271,7 @@ struct SendingPlannerTests {
     #expect(link.planner.plan.isLowDelay)
   }
 
-  /// Where only one copy pays, it is sent when the longer bursts are over.
+  /// A single copy is sent late enough to outlast the longer bursts.
   @Test func oneCopyIsSentLaterWhereThereAreBurstsOfTwo() {
     var link = Link()
     for report in 0..<8 { link.report(losing: report % 4 == 0 ? [] : [2]) }

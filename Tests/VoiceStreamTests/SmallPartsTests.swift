@@ -93,7 +93,7 @@ struct MediaClockTests {
     #expect(clock.timestamp(of: first)?.rawValue == 1_000)
   }
 
-  /// Leaps of half of the numbers, for ever in one direction.
+  /// Timestamps leap by about half of their range, again and again in one direction.
   @Test(arguments: [UInt32(0x7FFF_FFFF), 0x8000_0001])
   func leapsStayWithinBounds(leap: UInt32) {
     var clock = MediaClock(framesPerTick: 6)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VoiceStream
 
-/// Keys between two streams, whose durations count at the voice's rate or at 8 kHz.
+/// DTMF digits between two streams, whose durations count at the voice's rate or at 8 kHz.
 struct StreamKeyTests {
   private static func configuration(_ eventClockRate: SampleRate?) -> StreamConfiguration {
     var configuration = StreamConfiguration.opus(ssrc: 1, seed: 2)
@@ -14,7 +14,7 @@ struct StreamKeyTests {
     return configuration
   }
 
-  /// The events of a key that was pressed, and when each began.
+  /// Telephone events of the digit 7, each with the timestamp at which it began.
   private static func events(
     of configuration: StreamConfiguration
   ) throws -> [(event: TelephoneEvent, began: UInt32)] {

@@ -173,7 +173,7 @@ struct VoiceStreamTests {
     #expect(near.packetsSent == 0 && Self.power(call.farHeard[...]) == 0)
   }
 
-  /// The round trip says how much of the delay is the path's.
+  /// The round-trip time shows how much of the delay is the path's.
   @Test func longPathIsNotMadeLongerForStragglers() throws {
     func target(delay: Double) throws -> Double {
       var call = try VirtualCall(Self.configuration())
@@ -319,7 +319,7 @@ struct VoiceStreamTests {
     #expect(lost > 50_000 && lossy.concealedFrames - settled.concealedFrames < lost / 20)
   }
 
-  /// Packets that are not sent are none to predict the next one from.
+  /// The encoder does not predict from packets that were not sent.
   @Test(arguments: [(120, 10), (240, 10), (480, 10), (960, 10), (120, 0), (960, 0)])
   func noiseInAPauseIsNoLouderThanItIs(frames: Int, complexity: Int) throws {
     // -57 dBFS.

@@ -12,10 +12,10 @@ import VoiceEngine
 // packets become shorter, and beside it an echo server's, each under a cipher of its own, and how
 // often the voice threads allocated once they were running. Exit status 1 if they did at all.
 
-/// Of the voice thread, one each 2.5 ms.
+/// Number of the voice thread's turns, one each 2.5 ms.
 let turns = CommandLine.arguments.dropFirst().first.flatMap { Int64($0) } ?? 3_600
 
-/// A path to oneself, encrypted.
+/// An encrypted path whose packets come back to their sender.
 func path(_ profile: SRTPProfile) throws -> SecureTransport<MediaSocket> {
   SecureTransport(try .toItself(), under: try SRTPSession(.toItself(profile)))
 }

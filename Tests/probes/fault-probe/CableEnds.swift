@@ -3,20 +3,21 @@ import MediaCore
 import RealTime
 import VoiceEngine
 
-/// What the talker did, for the reader of the recording.
+/// Timeline of a talker's sound, by which the listener's recording is judged.
 struct MouthRecord: Codable {
   /// The monotonic clock at the first frame, in nanoseconds.
   let begin: Int64
   let stretches: [Mouth.Stretch]
 }
 
-/// How often a card that is not there is looked for: more often would take the processor from who
-/// is measured.
+/// Interval of the search for a missing card.
+///
+/// A shorter one would take processor time from the programs that are measured.
 struct Retry {
   private static let nanoseconds: Int64 = 30_000_000
   private var next = MonotonicInstant(nanoseconds: 0)
 
-  /// True once in a while.
+  /// Returns true at most once in 30 ms.
   mutating func isDue() -> Bool {
     let now = MonotonicClock.now()
     guard now >= next else { return false }
@@ -25,13 +26,14 @@ struct Retry {
   }
 }
 
-/// What the microphone of a card hears.
+/// A talker, whose sound a card's microphone captures.
 ///
 /// Cards may go and come back at any time. Mouth and ears live by the monotonic clock: sample n is
 /// n/48000 s after `begin`, whichever card it went through.
 struct Mouth: ~Copyable {
-  /// A stretch in which the card was there: from this frame on, sound was so many frames off the
-  /// clock.
+  /// A time during which the card was present.
+  ///
+  /// From `frame` on, sound is played `shift` frames later than the monotonic clock says.
   struct Stretch: Codable {
     let frame: Int64
     var shift: Int64
@@ -45,10 +47,10 @@ struct Mouth: ~Copyable {
   private var block = SampleBuffer(repeating: 0, count: 4_096)
   private(set) var stretches: [Stretch] = []
 
-  /// Noise with a chirp twice a second: the chirps tell of delay, the noise of gaps.
+  /// Noise with a chirp twice a second: chirps show the delay, noise shows gaps.
   ///
-  /// Not a tone: the long-term predictor of Opus, which a loss has led astray, may make one
-  /// fourteen times louder.
+  /// A tone would not do: the long-term predictor of Opus, misled by a loss, may make it fourteen
+  /// times louder.
   private static let sound: [Float] = {
     let chirp = ProbeSignal.chirp()
     var state: UInt32 = 1
@@ -103,7 +105,7 @@ struct Mouth: ~Copyable {
   }
 }
 
-/// What a loudspeaker sounds, by the monotonic clock.
+/// A listener, who records a card's loudspeaker by the monotonic clock.
 struct Ear: ~Copyable {
   private let name: DeviceName
   private let begin: MonotonicInstant
@@ -111,10 +113,12 @@ struct Ear: ~Copyable {
   private var retry = Retry()
   private var block = SampleBuffer(repeating: 0, count: 4_096)
   private var samples: [Float] = []
-  /// Of each second, which sample was read at its least late look, and at which frame of the clock
-  /// the first one would have been heard if the card had the clock's rate.
+  /// Least delayed reading of each second.
+  ///
+  /// `sample` is the number of samples read by then; `origin` is the clock's frame at which the
+  /// first sample would have sounded if the card had the clock's rate.
   private var looks: [(sample: Int, origin: Int64)] = []
-  /// What was heard, silence where there was no card.
+  /// Recorded samples by the clock's frames; silence while no card was present.
   private(set) var heard: [Float]
 
   init(_ name: String, begin: MonotonicInstant, seconds: Int) {
