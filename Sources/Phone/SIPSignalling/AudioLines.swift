@@ -1,27 +1,28 @@
-/// The audio lines of a session description, of which a call takes one (RFC 3264 section 6).
+/// The audio lines of a session description, of which a call uses one (RFC 3264 section 6).
 ///
-/// libre takes the first one that has a transport that it knows. The transports of the others get a
-/// mark, so that it refuses them, and are as they were in what is sent. A value without I/O.
+/// libre uses the first line whose transport it knows. So the transports of all lines but one are
+/// marked before libre reads the description, which makes it refuse them, and the marks are removed
+/// from what is sent. A value without I/O.
 struct AudioLines: Equatable, Sendable {
-  /// An audio line that is not refused.
+  /// An audio line of a description.
   struct Line: Equatable, Sendable {
-    /// Its place among all media lines.
+    /// Zero-based index among all media lines.
     let index: Int
     /// True if its transport is encrypted.
     let isSecure: Bool
-    /// The host of its `c=` line, or of the whole description's (RFC 8866 section 5.7), without the
-    /// scope of a group; nil if neither has one.
+    /// Host of the line's own `c=` line, else of the session's (RFC 8866 section 5.7), without what
+    /// follows the address of a multicast group; nil if there is neither.
     var host: String?
   }
 
   private static let mark = Array("not-for-sidetone-".utf8)
   private let bytes: [UInt8]
-  /// All of them, with the place of each transport in `bytes`.
+  /// All audio lines in order, each with the index of its transport in `bytes`.
   private let found: [(line: Line, isRefused: Bool, transport: Int)]
 
   static func == (one: AudioLines, other: AudioLines) -> Bool { one.bytes == other.bytes }
 
-  /// The lines of a description.
+  /// Finds the audio lines of a description.
   init(_ description: some Sequence<UInt8>) {
     bytes = Array(description)
     var found: [(line: Line, isRefused: Bool, transport: Int)] = []
@@ -49,19 +50,21 @@ struct AudioLines: Equatable, Sendable {
     self.found = found
   }
 
-  /// Those that may be taken, the best first: encrypted ones, then in their order.
+  /// Lines that are not refused: encrypted ones first, then the others, each in their order.
   var candidates: [Line] {
     let usable = found.filter { !$0.isRefused }.map(\.line)
     return usable.filter(\.isSecure) + usable.filter { !$0.isSecure }
   }
 
-  /// True for the audio line of a place among all media lines, if its port is 0.
+  /// True if the media line at `index` is an audio line whose port is 0.
   func isRefused(_ index: Int) -> Bool {
     found.contains { $0.line.index == index && $0.isRefused }
   }
 
-  /// The description with all audio lines but one hidden, and without what is said of other lines:
-  /// a format of a video that libre cannot read would make it refuse the whole.
+  /// Returns the description with all audio lines marked but the one at `index`, and without the
+  /// lines that belong to other media.
+  ///
+  /// libre refuses the whole description if it cannot read, for example, a video format.
   func hidingAll(but index: Int) -> [UInt8] {
     var kept: [UInt8] = []
     var count = 0
@@ -98,7 +101,7 @@ struct AudioLines: Equatable, Sendable {
     line.starts(with: "a=rtpmap:".utf8) && !line.contains(UInt8(ascii: "/"))
   }
 
-  /// A description of this side's with the transports of hidden lines as they were.
+  /// Returns a description of this side's without the marks that `hidingAll(but:)` has added.
   static func showing(_ description: some Sequence<UInt8>) -> [UInt8] {
     var shown = Array(description)
     for (_, _, transport) in AudioLines(shown).found.reversed()

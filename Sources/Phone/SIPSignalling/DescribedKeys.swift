@@ -1,7 +1,7 @@
 import CLibre
 import SRTP
 
-/// A key for what its sender sends, as SDP describes it: the attribute `crypto` (SDES, RFC 4568).
+/// A key for the media that its sender sends, from the SDP attribute `crypto` (SDES, RFC 4568).
 struct DescribedKey: Equatable {
   let tag: Int
   let profile: SRTPProfile
@@ -13,9 +13,10 @@ struct DescribedKey: Equatable {
     self.key = key
   }
 
-  /// Parses an attribute's value; nil if it is damaged, has an unknown cipher, several keys, an
-  /// identifier in each packet (MKI), or a parameter, of which each changes how packets are
-  /// protected.
+  /// Parses an attribute's value; nil if it is damaged or not supported.
+  ///
+  /// Not supported are unknown ciphers, several keys, an identifier in each packet (MKI), and
+  /// session parameters, each of which changes how packets are protected.
   init?(attribute: String) {
     let parts = attribute.split(separator: " ")
     guard parts.count == 3, let tag = Int(parts[0]), (0...999_999_999).contains(tag),
@@ -35,7 +36,7 @@ struct DescribedKey: Equatable {
     self.init(tag: tag, profile, key)
   }
 
-  /// The attribute's value; nil if memory is out.
+  /// The attribute's value; nil if memory runs out.
   var attribute: String? {
     key.withBytes { Self.encode($0) }.map { "\(tag) \(profile.name) inline:\($0)" }
   }
@@ -55,12 +56,12 @@ struct DescribedKey: Equatable {
   }
 }
 
-/// The keys that one side describes, and what comes of the other's: its choice.
+/// The keys that this side describes, and the choice between them by offer and answer.
 struct DescribedKeys {
-  /// One for each cipher, best first.
+  /// Keys of this side, one for each cipher, best first.
   let own: [DescribedKey]
 
-  /// Random keys.
+  /// Draws a random key for each cipher.
   init() throws(SRTPError) {
     own = [
       DescribedKey(tag: 1, .aeadAES128GCM, try .random(for: .aeadAES128GCM)),
@@ -68,7 +69,8 @@ struct DescribedKeys {
     ]
   }
 
-  /// The key to answer with, and what both sides have agreed on then; nil if no cipher is common.
+  /// Returns the key to answer with and the keys that are agreed on then; nil if the sides have no
+  /// cipher in common.
   func answer(to offered: [DescribedKey]) -> (answer: DescribedKey, agreed: SRTPKeys)? {
     for mine in own {
       guard let theirs = offered.first(where: { $0.profile == mine.profile }) else { continue }
@@ -78,7 +80,7 @@ struct DescribedKeys {
     return nil
   }
 
-  /// What an answer to the own keys agrees on; nil if it chose none of them.
+  /// Returns the keys that are agreed on by an answer to `own`; nil if it chose none of them.
   func agreed(by answer: [DescribedKey]) -> SRTPKeys? {
     guard let theirs = answer.first,
       let mine = own.first(where: { $0.tag == theirs.tag && $0.profile == theirs.profile })

@@ -1,32 +1,32 @@
 import CLibre
 
-/// The session description in the body of a message: the whole of it, or a part of a multipart one
-/// (RFC 5621), as gateways send it beside what is meant for others.
+/// The session description in a message's body: the whole body, or a part of a multipart body
+/// (RFC 5621).
 ///
-/// A value without I/O.
+/// Gateways send multipart bodies, whose other parts are meant for other receivers. A value without
+/// I/O.
 struct DescriptionBody: Equatable, Sendable {
   /// Kinds of bodies, as a receiver sees them.
   enum Content: Equatable, Sendable {
-    /// There is none.
+    /// No body.
     case none
     /// A session description.
     case description([UInt8])
-    /// Something else.
+    /// A body without a session description.
     case unknown
   }
 
   let content: Content
 
-  /// Parts in parts, at most.
+  /// Maximum depth of nested multipart bodies.
   private static let mostLevels = 4
   private static let mostParts = 32
 
-  /// Looks into a body.
+  /// Finds the session description in a body.
   ///
   /// - Parameters:
-  ///   - body: its bytes.
-  ///   - type: the value of `Content-Type`; a body without one is a description, as one was always
-  ///     taken.
+  ///   - body: the body's bytes.
+  ///   - type: the value of `Content-Type`; without one the body is assumed to be a description.
   init(_ body: some Collection<UInt8>, type: String?) {
     content =
       body.isEmpty ? .none : Self.content(of: Array(body)[...], type ?? "application/sdp", level: 0)
@@ -112,7 +112,7 @@ struct DescriptionBody: Equatable, Sendable {
 
 /// The value of a header with its parameters: `multipart/mixed;boundary="a b"`.
 private struct HeaderFields {
-  /// In small letters.
+  /// The value without parameters, in lower case.
   let value: String
   private var parameters: [String: String] = [:]
 
@@ -144,7 +144,7 @@ private struct HeaderFields {
 }
 
 extension DescriptionBody {
-  /// The body of a message.
+  /// Finds the session description in the body of a message of libre's.
   @unsafe
   init(of message: UnsafePointer<sip_msg>) {
     let buffer = unsafe message.pointee.mb
@@ -158,7 +158,9 @@ extension DescriptionBody {
     )
   }
 
-  /// The description of a message for libre to read, nil if it has none; the caller owns it.
+  /// Returns the session description of a message for libre to read; nil if it has none.
+  ///
+  /// The caller owns the buffer.
   @unsafe
   static func buffer(of message: UnsafePointer<sip_msg>) -> UnsafeMutablePointer<mbuf>? {
     guard case .description(let bytes) = unsafe DescriptionBody(of: message).content else {

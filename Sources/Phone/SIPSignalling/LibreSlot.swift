@@ -1,9 +1,11 @@
 import CLibre
 
-/// A place for something of libre's that ends by itself, like a request: libre writes to the place
-/// for as long as that lives, and empties it at the end.
+/// A place for the pointer to a libre object that ends by itself, like a request.
 ///
-/// **Thread safety:** the event loop's thread only. **Ownership:** what is in it is released by
+/// libre keeps the address of the place while the object lives, and sets the pointer to nil when it
+/// ends.
+///
+/// **Thread safety:** the event loop's thread only. **Ownership:** the object is released by
 /// `clear`, at the latest by `deinit`.
 @safe
 final class LibreSlot {
@@ -21,7 +23,7 @@ final class LibreSlot {
 
   var isEmpty: Bool { unsafe place.pointee == nil }
 
-  /// Ends what is in it.
+  /// Releases the object, which ends it.
   func clear() {
     let held = unsafe place.pointee
     unsafe place.pointee = nil

@@ -4,8 +4,8 @@ import RealTime
 
 /// One timer of the event loop.
 ///
-/// A sleeping task is no replacement for a long one: it leaves the system's timer behind when it is
-/// cancelled, until its time would have come.
+/// A sleeping task would not do for long times: if it is cancelled, its timer in the system stays
+/// until its time has come.
 ///
 /// **Thread safety:** the event loop's thread only. **Life cycle:** it fires once for each `start`;
 /// `cancel` before it is released.
@@ -14,7 +14,7 @@ final class LoopTimer {
   private let timer: UnsafeMutablePointer<tmr>?
   private var handler: () -> Void = {}
 
-  /// A timer that does not run.
+  /// Creates a timer that is not running.
   init() {
     unsafe timer = re_timer_alloc()
   }
@@ -23,7 +23,8 @@ final class LoopTimer {
     _ = unsafe mem_deref(UnsafeMutableRawPointer(timer))
   }
 
-  /// Calls `handler` at `deadline`, at once if that has passed, in place of what was to come.
+  /// Calls `handler` at `deadline`, or at once if that has passed, instead of an earlier handler
+  /// that has not been called yet.
   func start(for deadline: MonotonicInstant, _ handler: @escaping () -> Void) {
     self.handler = handler
     let pause = max(0, deadline.nanoseconds(since: MonotonicClock.now()))
@@ -39,7 +40,7 @@ final class LoopTimer {
     )
   }
 
-  /// Does not let it fire.
+  /// Stops the timer and drops its handler.
   func cancel() {
     unsafe tmr_cancel(timer)
     handler = {}

@@ -19,7 +19,8 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
     }
   }
 
-  /// The codec of a name in any letters (RFC 8866 section 6.6); nil for another one.
+  /// The codec of an encoding name, whose case does not matter (RFC 8866 section 6.6); nil if there
+  /// is none.
   init?(encodingName name: String) {
     let found = Self.allCases.first { $0.encodingName.lowercased() == name.lowercased() }
     guard let found else { return nil }
@@ -30,38 +31,38 @@ public enum OfferedCodec: Equatable, Sendable, CaseIterable {
   var clockRate: UInt32 { self == .opus ? 48_000 : 8_000 }
 }
 
-/// The encryption that this side offers: DTLS-SRTP (RFC 5763), and keys in the description itself
-/// (SDES, RFC 4568) where that is encrypted.
+/// The encryption that this side offers: DTLS-SRTP (RFC 5763), and, if the signalling is encrypted,
+/// keys in the description itself (SDES, RFC 4568).
 public struct EncryptionOffer: Equatable, Sendable {
-  /// What the far side may choose from.
+  /// The kinds of calls among which an offer lets the far side choose.
   package enum Choice: Equatable, Sendable {
-    /// Encryption, or an open call for a phone that knows none (RFC 8643).
+    /// Encrypted calls, or an unencrypted one for a phone that knows no encryption (RFC 8643).
     case any
-    /// Encryption, by a handshake or else by described keys.
+    /// Encrypted calls only, by a handshake or else by described keys.
     case encryption
-    /// Encryption by described keys.
+    /// Calls encrypted by described keys only.
     case describedKeys
-    /// An open call: what was offered before was refused.
+    /// Unencrypted calls only, after the offers before were refused.
     case open
   }
 
-  /// The certificate that this side will show.
+  /// Fingerprint of the certificate that this side will present.
   package let fingerprint: Fingerprint
-  /// What the far side may choose from.
+  /// The kinds of calls among which the far side may choose.
   package var choice: Choice
-  /// True if keys may be in the description, since the signalling is encrypted.
+  /// True if the description may contain keys, since the signalling is encrypted.
   package var mayDescribeKeys = false
 
-  /// An offer to encrypt, or else to have no call if encryption is required.
+  /// An offer of encrypted calls, and of unencrypted ones unless encryption `isRequired`.
   public init(fingerprint: Fingerprint, isRequired: Bool) {
     self.fingerprint = fingerprint
     choice = isRequired ? .encryption : .any
   }
 
-  /// True if an open call is not offered.
+  /// True if no unencrypted call is offered.
   package var isRequired: Bool { choice != .any && choice != .open }
 
-  /// The RTP profile that says so (RFC 5764 section 8, RFC 4568 section 4.1).
+  /// The RTP profile for this choice in SDP (RFC 5764 section 8, RFC 4568 section 4.1).
   var profile: String {
     switch choice {
     case .any, .open: "RTP/AVP"
@@ -81,7 +82,7 @@ public struct NegotiatedEncryption: Equatable, Sendable {
     case remote
   }
 
-  /// The certificate that the far side will show.
+  /// Fingerprint of the certificate that the far side will present.
   public let fingerprint: Fingerprint
   /// The side that begins the handshake.
   public let beginner: Beginner
@@ -89,7 +90,7 @@ public struct NegotiatedEncryption: Equatable, Sendable {
   public let exchangesWords: Bool
 }
 
-/// What this side offers for the voice of a call.
+/// The media that this side offers, or answers with, for the voice of a call.
 public struct MediaOffer: Equatable, Sendable {
   /// The numeric address to receive RTP at.
   package var host: String
@@ -105,10 +106,10 @@ public struct MediaOffer: Equatable, Sendable {
   package var offersCopies: Bool
   /// The encryption to offer, nil for none.
   package var encryption: EncryptionOffer?
-  /// The addresses to offer besides, nil for media that goes to the address above alone.
+  /// The path whose ICE candidates are offered too; nil to receive at the address above alone.
   package var path: PathOffer?
 
-  /// An offer of every codec at the given address.
+  /// An offer to receive RTP at the given address, by default with every codec.
   public init(
     host: String,
     port: UInt16,
@@ -128,76 +129,78 @@ public struct MediaOffer: Equatable, Sendable {
   }
 }
 
-/// Telephone events (RFC 4733) as both sides number them.
+/// The payload types and the clock rate that both sides use for telephone events (RFC 4733).
 package struct AgreedEvent: Equatable, Sendable {
   /// The payload type that the far side expects.
   package let sendPayloadType: UInt8
-  /// The payload type that it sends.
+  /// The payload type that the far side sends.
   package let receivePayloadType: UInt8
   /// The rate in hertz at which durations are counted.
   package let clockRate: UInt32
 }
 
-/// What both sides agreed on (RFC 3264).
+/// The media that both sides agreed on by offer and answer (RFC 3264).
 public struct NegotiatedMedia: Equatable, Sendable {
   /// The codec of both directions.
   public private(set) var codec: OfferedCodec
   /// The payload type that the far side expects.
   public private(set) var sendPayloadType: UInt8
-  /// The payload type that it sends.
+  /// The payload type that the far side sends.
   public private(set) var receivePayloadType: UInt8
-  /// Where to send RTP.
+  /// The numeric address to send RTP to.
   public let host: String
-  /// Where to send RTP.
+  /// The port to send RTP to.
   public let port: UInt16
-  /// Where to send RTCP.
+  /// The numeric address to send RTCP to.
   public let controlHost: String
-  /// Where to send RTCP: the RTP port with rtcp-mux (RFC 5761), else the one after it.
+  /// The port to send RTCP to: the RTP port with rtcp-mux (RFC 5761), else the one that the far
+  /// side names (RFC 3605), or the one after the RTP port.
   public let controlPort: UInt16
-  /// The packet time that the far side wishes, in milliseconds, nil if it has none.
+  /// The packet time that the far side prefers, in milliseconds; nil if it names none.
   public let packetMilliseconds: Int?
-  /// The duration of a packet in milliseconds that the far side insists on; nil if it takes any.
+  /// The packet time that the far side insists on, in milliseconds; nil if it accepts any.
   package var requiredPacketMilliseconds: Int?
-  /// The payload type of telephone events that the far side expects, nil if it takes none.
+  /// The payload type of telephone events that the far side expects; nil if it accepts none.
   public private(set) var sendEventPayloadType: UInt8?
-  /// The payload type of telephone events that it sends, nil if it sends none.
+  /// The payload type of telephone events that the far side sends; nil if it sends none.
   public private(set) var receiveEventPayloadType: UInt8?
-  /// The rate in hertz at which the durations of events are counted: the codec's, or 8000 where the
-  /// far side has no other.
+  /// The rate in hertz at which the durations of events are counted: the codec's clock rate, or
+  /// 8000 if the far side supports no other.
   public private(set) var eventClockRate: UInt32
   /// Telephone events at the other rate; the far side may send either (RFC 4733 section 2.5.1.1).
   package var otherEvent: AgreedEvent?
-  /// The payload type of redundant payloads (RFC 2198) that the far side expects, nil if it takes
+  /// The payload type of redundant payloads (RFC 2198) that the far side expects; nil if it accepts
   /// none.
   public private(set) var sendRedundancyPayloadType: UInt8?
-  /// The payload type of redundant payloads that it sends, nil if it sends none.
+  /// The payload type of redundant payloads that the far side sends; nil if it sends none.
   public private(set) var receiveRedundancyPayloadType: UInt8?
-  /// The most bits per second of Opus that the far side wishes (RFC 7587 `maxaveragebitrate`), nil
-  /// if it does not say.
+  /// The maximum bit rate of Opus that the far side wants, in bits per second (RFC 7587
+  /// `maxaveragebitrate`); nil if it names none.
   public let largestBitrate: Int?
-  /// The shortest packets that the far side wishes, in milliseconds (RFC 7587 `minptime`), nil if
-  /// it does not say.
+  /// The shortest packet time that the far side wants, in milliseconds (RFC 7587 `minptime`); nil
+  /// if it names none.
   public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let decodesInBandRedundancy: Bool
-  /// The encryption by a handshake, nil if the far side has none.
+  /// The encryption by a handshake; nil if the far side offers none.
   public let encryption: NegotiatedEncryption?
-  /// The keys that the descriptions agreed on, nil if they have none.
+  /// The keys that were agreed on in the descriptions; nil if these have none.
   package let describedKeys: SRTPKeys?
-  /// The far side's addresses, nil if it does without checks, or has a description from which
-  /// something on the way has taken its addresses.
+  /// The far side's ICE candidates and credentials; nil if it does no connectivity checks, or if
+  /// something on the way has removed its addresses from the description.
   package let addresses: ICEDescription?
-  /// Agreements on the other codecs that the far side's answer has: it may send any of them at any
-  /// time (RFC 3264 section 6.1).
+  /// Agreements on the other codecs in the far side's answer, which it may send at any time
+  /// (RFC 3264 section 6.1).
   package var others: [NegotiatedMedia] = []
-  /// False while the far side holds the call or only sends.
+  /// False while the far side accepts no voice: it holds the call or only sends.
   public let maySend: Bool
-  /// False while the far side holds the call: nothing is to be expected from it.
+  /// False while no voice is expected from the far side: one side holds the call, or the far side
+  /// only receives.
   public let mayReceive: Bool
 }
 
 extension NegotiatedMedia {
-  /// The same with another codec, without copies.
+  /// Returns this agreement with another codec and without redundant payloads.
   func with(_ codec: OfferedCodec, sending sent: UInt8, receiving received: UInt8) -> Self {
     var other = self
     other.codec = codec
@@ -228,15 +231,17 @@ extension NegotiatedMedia {
     )
   }
 
-  /// The same without the others beside it.
+  /// This agreement without `others`.
   package var alone: Self {
     var alone = self
     alone.others = []
     return alone
   }
 
-  /// The agreement on the codec that comes as a payload type, with the others beside it; nil if
-  /// there is none.
+  /// Returns the agreement in `others` on the codec that the far side sends as a payload type; nil
+  /// if there is none.
+  ///
+  /// Its own `others` are the remaining ones and this agreement.
   package func taking(_ payloadType: UInt8) -> Self? {
     guard var taken = others.first(where: { $0.receivePayloadType == payloadType }) else {
       return nil
@@ -245,7 +250,7 @@ extension NegotiatedMedia {
     return taken
   }
 
-  /// What it claims about the far side.
+  /// The claim about the far side: an identity, described keys, or no encryption.
   package var claim: MediaClaim {
     if let encryption { return .identity(encryption.fingerprint) }
     return describedKeys == nil ? .open : .keys

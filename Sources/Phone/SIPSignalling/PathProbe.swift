@@ -3,11 +3,11 @@ import Foundation
 import MediaCore
 import RealTime
 
-/// What a far side answered to a question that belongs to no call.
+/// A far side's response to an OPTIONS request outside of calls.
 package struct ProbeAnswer: Equatable, Sendable {
   /// The response's status (RFC 3261 section 21).
   package let status: Int
-  /// From the question to the answer, in nanoseconds.
+  /// Time from the request to the response, in nanoseconds.
   package let roundTripNanoseconds: Int64
   /// True if a router on the way has changed this side's address (RFC 3581).
   package let isTranslated: Bool
@@ -28,7 +28,10 @@ private final class PathProbe {
     self.continuation = continuation
   }
 
-  /// Asks; libre and the timer hold the probe until there is an answer, or none in time.
+  /// Sends the request, and resumes the continuation with the response, or with nil after
+  /// `patience` nanoseconds without one.
+  ///
+  /// libre and the timer hold the probe until then.
   func send(to uri: String, from address: String, over stack: SIPStack, within patience: Int64) {
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
     let code = unsafe re_probe(
@@ -84,14 +87,15 @@ private final class PathProbe {
 }
 
 extension UserAgent {
-  /// Asks a far side for a sign of life, outside of calls (OPTIONS, RFC 3261 section 11).
+  /// Sends a far side an OPTIONS request outside of calls, as a sign-of-life check (RFC 3261
+  /// section 11).
   ///
   /// - Parameters:
-  ///   - uri: whom to ask, with a numeric host.
-  ///   - host: the address of this machine to ask from.
-  ///   - patience: how long to wait, in nanoseconds; 32 s at most (RFC 3261, timer F).
-  /// - Returns: the answer; nil if there is none in time, or at once if the far side's host cannot
-  ///   be reached.
+  ///   - uri: the URI of the far side, with a numeric host.
+  ///   - host: the address of this machine to send from.
+  ///   - patience: the time to wait, in nanoseconds; 32 s at most (RFC 3261, timer F).
+  /// - Returns: the response; nil if there is none in time, or at once if the far side's host
+  ///   cannot be reached.
   package func probe(
     _ uri: String,
     from host: String,

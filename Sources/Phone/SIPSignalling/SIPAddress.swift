@@ -11,8 +11,8 @@ package struct SIPAddress: Equatable, Sendable {
   /// The transport that the URI asks for, nil if it leaves the choice.
   package let transport: SIPTransport?
 
-  /// Parses a URI of the scheme `sip` or `sips`; nil if it is none, or asks for a transport that is
-  /// not known.
+  /// Parses a URI of the scheme `sip` or `sips`; nil if it is no such URI, or asks for an unknown
+  /// transport.
   package init?(_ text: String) {
     // It is written into messages, where these would end it.
     guard
@@ -55,22 +55,23 @@ package struct SIPAddress: Equatable, Sendable {
     return nil
   }
 
-  /// True for the URI of an anonymous caller (RFC 3323 section 4.1), and for what is no URI of a
-  /// caller.
+  /// True for the URI of an anonymous caller (RFC 3323 section 4.1), and for text that is neither a
+  /// SIP URI nor a telephone number.
   package static func isAnonymous(_ uri: String) -> Bool {
     guard let address = SIPAddress(uri) else { return number(inURI: uri) == nil }
     return address.host.lowercased() == "anonymous.invalid"
       || address.user.lowercased() == "anonymous"
   }
 
-  /// A URI of a route as libre takes it, which writes `;lr` behind it (RFC 3261 section 19.1.1).
+  /// Returns the URI of a route without its parameter `lr`, which libre adds itself (RFC 3261
+  /// section 19.1.1).
   static func route(_ uri: String) -> String {
     let fields = uri.split(separator: ";", omittingEmptySubsequences: false)
     return fields.filter { !["lr", "lr=on", "lr=true"].contains($0.lowercased()) }
       .joined(separator: ";")
   }
 
-  /// The number of a `tel` URI without its parameters (RFC 3966); nil for what is none.
+  /// Returns the number of a `tel` URI without its parameters (RFC 3966); nil if `uri` is none.
   package static func number(inURI uri: String) -> String? {
     guard uri.prefix(4).lowercased() == "tel:" else { return nil }
     let number = uri.dropFirst(4).prefix { $0 != ";" }
@@ -78,7 +79,7 @@ package struct SIPAddress: Equatable, Sendable {
     return isNumber && number.contains(where: \.isNumber) ? String(number) : nil
   }
 
-  /// The port in the open: the given one, or 5060.
+  /// The port for unencrypted signalling: the given one, or 5060.
   package var port: UInt16 { givenPort ?? SIPTransport.udp.defaultPort }
 
   /// The port for TLS: 5061, the given one if the URI asks for TLS, or else the one after it.
@@ -87,7 +88,7 @@ package struct SIPAddress: Equatable, Sendable {
     return transport == .tls || givenPort == .max ? givenPort : givenPort + 1
   }
 
-  /// A host as URIs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2).
+  /// Returns a host as it is written in URIs: an IPv6 address in brackets (RFC 3986 section 3.2.2).
   package static func literal(_ host: String) -> String {
     host.contains(":") ? "[\(host)]" : host
   }
@@ -98,7 +99,7 @@ package struct SIPAddress: Equatable, Sendable {
     return "sip:\(user)\(Self.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
   }
 
-  /// The URI with a numeric address in place of the host, for a transport.
+  /// Returns the URI for a transport, with a numeric address in place of the host.
   package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
     let host = Self.literal(numericHost)
     let user = user.isEmpty ? "" : "\(user)@"

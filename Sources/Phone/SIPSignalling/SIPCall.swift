@@ -11,17 +11,19 @@ import RealTime
 @safe
 final class SIPCall {
   let id: SIPCallID
-  /// What it is signalled by.
+  /// The stack that sends and receives the call's messages.
   var stack: SIPStack?
-  /// The account that it is made or taken with; nil for a call without a server.
+  /// The account by which the call goes; nil for a call without a server.
   var account: SIPAccount?
-  /// The host that a call has come from; empty for one that was made here.
+  /// Numeric host that an incoming call came from; empty for an outgoing call.
   var sourceHost = ""
-  /// The way of its voice, nil for one that goes where the descriptions say.
+  /// The path that ICE finds for the voice; nil if the voice goes to the addresses in the
+  /// descriptions.
   var path: MediaPath? {
     didSet { description?.addresses = path?.description }
   }
-  /// What the far side has to show on connections that are opened for the call.
+  /// The far side that TLS connections for the call must lead to; nil for a call by an account or
+  /// without TLS.
   var peer: SecurePeer?
   unowned let agent: UserAgent
   var session: OpaquePointer?
@@ -33,20 +35,20 @@ final class SIPCall {
   private var offerRetry = OfferRetry()
   private let offerTimer = LoopTimer()
   let expiryTimer = LoopTimer()
-  /// What tells the two sides of its dialog apart, once it is confirmed.
+  /// The tags of the dialog; nil until it is confirmed.
   private(set) var tags: (local: String, remote: String)?
   private(set) lazy var transfer = SIPTransfer { [weak self] status in
     guard let self else { return }
     report(.transferProgressed(id, status: status))
   }
   private var presence = FarSidePresence()
-  /// True while voice goes one way at most: one of the two holds the call, or listens only.
+  /// True while voice flows in one direction at most: one side holds the call, or only listens.
   var isHeld = false {
     didSet { if isHeld != oldValue { presence.noteHold() } }
   }
   /// True while the sides agree that this one sends voice.
   var maySend = true
-  /// The question whether the far side is still there.
+  /// The OPTIONS request that is under way to check that the far side is still there.
   private let question = LibreSlot()
   private(set) var description: SessionDescription?
   private var remoteOffer: UnsafeMutablePointer<mbuf>?
@@ -55,15 +57,15 @@ final class SIPCall {
   private var isSecure = false
   /// Addresses of the far side; nil before its first message.
   var far: FarSide?
-  /// Phones that have answered too late.
+  /// Answers of further phones to this side's INVITE; nil until the first phone has answered it.
   var forks: ForkedAnswers?
   /// True if later requests go to the far side by TLS.
   private var isContactSecure = false
   private(set) var isEstablished = false
-  /// True once the far side has answered anything.
+  /// True once the far side has sent any response.
   private(set) var isHeardOf = false
   private(set) var isAnswered = false
-  /// What the caller's CANCEL says; nil if it says nothing.
+  /// End reason in the caller's CANCEL; nil if it gives none.
   private var cancelReason: SIPEndReason?
   private var lacksCodec = false
   private var isVoiceRefused = false
@@ -85,7 +87,7 @@ final class SIPCall {
     _ = unsafe mem_deref(remoteOffer)
   }
 
-  /// True while nothing was heard of the far side, not even its certificate.
+  /// True while nothing has arrived from the far side, not even its TLS certificate.
   var isInHandshake: Bool { peer?.expectation.verdict == .pending && !isHeardOf && !isEstablished }
 
   // Requests may open a connection, whose far side has to be the call's.
@@ -120,10 +122,10 @@ final class SIPCall {
     unsafe far?.follow(message)
   }
 
-  /// True if its signalling was encrypted.
+  /// True if the call's signalling was encrypted.
   var isPrivate: Bool { isIncoming ? isSecure : peer?.expectation.verdict == .accepted }
 
-  /// The name of its dialog; nil before it has one.
+  /// Call-ID of the dialog; nil before there is one.
   var callID: String? { unsafe re_call_id(session).map { unsafe String(cString: $0) } }
 
   var context: UnsafeMutableRawPointer {
@@ -163,7 +165,8 @@ final class SIPCall {
     )
   }
 
-  /// What an answer to the caller's offer would agree on, nil if there is none.
+  /// Returns the media that an answer to the caller's offer would agree on; nil without an offer,
+  /// or if none of it can be accepted.
   func preview(_ encryption: EncryptionOffer?) -> NegotiatedMedia? {
     guard let offer = unsafe remoteOffer else { return nil }
     return unsafe SessionDescription.preview(offer, encryption: withSignalling(encryption))
@@ -219,8 +222,8 @@ final class SIPCall {
     }
   }
 
-  /// Holds the call or resumes it by a re-INVITE (RFC 3264 section 8.4); libre sends it when the
-  /// one before is through.
+  /// Holds the call or resumes it by a re-INVITE (RFC 3264 section 8.4), which libre sends once the
+  /// one before is complete.
   func setHeld(_ isHeld: Bool) {
     description?.setHeld(isHeld)
     // A hold before the call is established is signalled when it is.
@@ -246,7 +249,8 @@ final class SIPCall {
     report(.renegotiationFailed(id, reason: SIPError.text(code)))
   }
 
-  /// Asks whether the far side is still there; nothing while it is being asked.
+  /// Asks the far side by an OPTIONS request whether it is still there; does nothing while such a
+  /// request is under way.
   func ask() {
     guard isEstablished, question.isEmpty, let stack else { return }
     let code = sending {
@@ -275,7 +279,7 @@ final class SIPCall {
     }
   }
 
-  /// Ends a call whose far side is not there any more.
+  /// Ends a call whose far side is gone.
   func endAsGone() {
     withExtendedLifetime(self) {
       close()
@@ -308,8 +312,8 @@ final class SIPCall {
     if requests.noteFinal(of: sequence), status >= 300 { noteFailedOffer(status) }
   }
 
-  /// Notes that an INVITE of this side's was refused; in a call, the far side may be able to take
-  /// the offer a little later.
+  /// Repeats a refused offer of an established call a little later, when the far side may accept
+  /// it, or reports that it was refused.
   private func noteFailedOffer(_ status: Int) {
     // libre makes it again after a challenge, and when both sides have made one at once.
     guard isEstablished, ![401, 407, 491].contains(status) else { return }
@@ -320,7 +324,8 @@ final class SIPCall {
     offerTimer.start(for: time) { [weak self] in self?.renegotiate() }
   }
 
-  /// Notes the `Reason` of a CANCEL (RFC 3326): a server cancels the phones that did not answer.
+  /// Notes the `Reason` of a CANCEL (RFC 3326), by which a server says that another phone has
+  /// answered or declined.
   func noteCancel(_ reason: String) {
     let fields = reason.split(separator: ";").map {
       $0.filter { !$0.isWhitespace }.lowercased()

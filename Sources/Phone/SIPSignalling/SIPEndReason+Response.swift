@@ -1,11 +1,11 @@
 import CLibre
 
 extension SIPEndReason {
-  /// No address that is offered to a user is longer.
+  /// Maximum length in bytes of an address that is offered to a user.
   private static let longestAddress = 255
 
-  /// What a final response refuses a call with; one of class 3xx says where the far side is now
-  /// (RFC 3261 section 8.1.3.4).
+  /// The reason given by a final response: a refusal, or, with class 3xx, the far side's new
+  /// address (RFC 3261 section 8.1.3.4).
   @unsafe
   init(_ response: UnsafePointer<sip_msg>) {
     let code = unsafe Int(response.pointee.scode)

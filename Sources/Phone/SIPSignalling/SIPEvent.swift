@@ -1,6 +1,6 @@
 import Glibc
 
-/// Names a call of one user agent.
+/// Identifies a call of one user agent.
 public struct SIPCallID: Hashable, Sendable {
   let rawValue: Int
 }
@@ -15,13 +15,13 @@ public enum SIPEndReason: Equatable, Sendable {
   case timeout
   /// The two sides have no codec in common, or a description made no sense.
   case noCommonCodec
-  /// Nothing was heard of the far side: there is no connection to it.
+  /// There is no connection to the far side, for the given reason.
   case unreachable(String)
-  /// The far side of the connection has another certificate than it had before.
+  /// The far side of the connection presented another certificate than before.
   case strangeIdentity
-  /// The far side knows nothing of the call any more, or is not there.
+  /// The far side does not know the call any more, or is gone.
   case gone
-  /// The far side is at another address now, if it says at which.
+  /// The far side has another address now; nil if it does not name it.
   case moved(to: String?)
   /// Another phone of the user's has answered.
   case answeredElsewhere
@@ -31,99 +31,104 @@ public enum SIPEndReason: Equatable, Sendable {
   case failed(String)
 }
 
-/// How an incoming call is refused.
+/// The kind of refusal that an incoming call gets.
 public enum SIPRefusal: Equatable, Sendable {
-  /// By the user, for all of his telephones (603).
+  /// Declined by the user, for all of the user's telephones (603).
   case declined
   /// Not answered here; other devices may still ring (480).
   case unavailable
 }
 
-/// Who calls, and what he offers.
+/// The caller of an incoming call, and the media of its offer.
 public struct Caller: Equatable, Sendable {
-  /// The SIP address that he gives himself.
+  /// SIP address of the caller: the one that the account's server asserts if `isVouchedFor`, else
+  /// the caller's own claim.
   public let address: String
-  /// The name that he gives himself, nil for none.
+  /// Display name from the same source as `address`; nil for none.
   public let displayName: String?
-  /// The numeric address that the call came from.
+  /// Numeric address that the call came from.
   public let source: String
-  /// What an answer would agree on, nil if he has offered nothing yet.
+  /// Media that an answer would agree on; nil if the call came without an offer.
   public let media: NegotiatedMedia?
-  /// The account whose server passed the call on; nil for one that came directly.
+  /// Address of the account whose server passed the call on; nil for a direct call.
   public let account: String?
-  /// True if the account's server says so over the connection that it was recognized by.
+  /// True if the account's server asserts `address` (RFC 3325), over the TLS connection by which
+  /// the server was recognized.
   public let isVouchedFor: Bool
-  /// True if there was a call with his host before, or an account's server passed this one on by
-  /// TLS.
+  /// True if there was a call with the caller's host before, or if an account's server passed this
+  /// one on by TLS.
   public let isKnown: Bool
-  /// The call of this side that the caller takes the place of; nil for one of its own.
+  /// The call that this one asks to replace; nil for an ordinary call.
   public let replaced: ReplacedCall?
 }
 
-/// A call that a caller asks to take the place of (Replaces, RFC 3891).
+/// A call that an incoming call asks to replace (Replaces, RFC 3891).
 public struct ReplacedCall: Equatable, Sendable {
-  /// The call.
+  /// The call to be replaced.
   public let id: SIPCallID
-  /// True if only its two sides can know its name; otherwise the user is to be asked.
+  /// True if only the call's two sides can know the identifiers of its dialog; otherwise the user
+  /// is to be asked.
   public let isNameProven: Bool
 }
 
-/// Something that happened.
+/// Something that happened to a user agent or to one of its calls.
 public enum SIPEvent: Equatable, Sendable {
-  /// The machine has got other addresses: those that are listened at now, with their ports.
+  /// The machine's addresses have changed; the agent now listens at these, given with their ports.
   case listening(at: [String])
   /// Encrypted signalling cannot be received, for the given reason; calls go on without.
   case notListeningSecurely(String)
-  /// What has become of an account's registration.
+  /// The registration of an account, given by its address, has changed its state.
   case registration(String, RegistrationState)
-  /// What an account does to be registered, in words.
+  /// A step in the registration of an account, given by its address, in words.
   case accountStep(String, String)
-  /// So many new voice messages wait for an account.
+  /// The number of new voice messages that wait for an account has changed.
   case messagesWaiting(String, count: Int)
   /// A call arrives; 180 Ringing has been sent.
   case incoming(SIPCallID, Caller)
   /// The far side rings.
   case ringing(SIPCallID)
-  /// The dialog is confirmed: both sides can talk. The far side's signalling has come from a host,
-  /// and has shown that what is sent there is received.
+  /// The dialog is confirmed: both sides can talk.
+  ///
+  /// `from` is the numeric host of the far side's signalling, which has shown that it receives what
+  /// is sent there; nil if it is not known.
   case established(SIPCallID, from: String?)
-  /// What the sides agreed on, at first and after each re-INVITE.
+  /// The media that the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
-  /// The voice of a call goes this way from now on.
+  /// The voice of a call takes this path from now on.
   case routed(SIPCallID, MediaRoute)
-  /// There is no way for the voice of a call, or not any more, for the given reason.
+  /// No path for the voice of a call is open, or its path is lost, for the given reason.
   case unroutable(SIPCallID, String)
-  /// A server that was to help with the way of the voice does not, for the given reason.
+  /// The relay cannot be used for a call's voice, for the given reason.
   case pathRemark(String)
-  /// The far side pressed a key, and said so by INFO.
+  /// The far side sent a DTMF digit by INFO.
   case digit(SIPCallID, String)
-  /// The far side wants this side to call another one, and to hear what has become of that
+  /// The far side asks this side to call a target, and to report the outcome
   /// (`UserAgent.reportTransfer`).
   case transferRequested(SIPCallID, TransferTarget)
-  /// What has become of a transfer that this side has asked for: the status of the far side's new
-  /// call, final from 200 on.
+  /// A transfer that this side asked for has progressed: the status of the far side's new call,
+  /// final from 200 on.
   case transferProgressed(SIPCallID, status: Int)
-  /// A re-INVITE could not be sent, for the given reason: the far side was not notified of what has
-  /// changed.
+  /// A re-INVITE could not be sent, for the given reason: the far side was not notified of a
+  /// change.
   case renegotiationFailed(SIPCallID, reason: String)
-  /// The far side does not take a re-INVITE of this side's: what was agreed before stands (RFC 3261
+  /// The far side has refused a re-INVITE of this side's: the former agreement stands (RFC 3261
   /// section 14.1).
   case offerRefused(SIPCallID)
-  /// The far side has answered the question whether it is still there (`UserAgent.ask`).
+  /// The far side's signalling has shown that it is still there (`UserAgent.ask`).
   case present(SIPCallID)
   /// The call is over.
   case ended(SIPCallID, SIPEndReason)
 }
 
-/// A user agent that could not start or place a call.
+/// An error in signalling: an agent cannot start or place a call, or an address makes no sense.
 public struct SIPError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What failed, in words.
+  /// The failure in words.
   public let reason: String
 
-  /// What failed, in words.
+  /// The failure in words.
   public var description: String { reason }
 
-  /// The system's words for an `errno`.
+  /// Returns the system's text for an `errno`.
   static func text(_ code: CInt) -> String {
     let text = unsafe strerror(code)
     return unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)"

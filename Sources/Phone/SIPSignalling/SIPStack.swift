@@ -3,55 +3,56 @@ import Glibc
 
 /// libre's SIP stack at one address of the machine.
 ///
-/// Each address has one of its own: libre sends what a call has to say later, like BYE, from the
-/// first address of a stack, whichever network the call came over.
+/// Each address has a stack of its own, since libre sends a call's later requests, like BYE, from
+/// the first address of a stack, whichever network the call came over.
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
-/// the agent owns it, and releases it before it lets it go; libre holds an unretained pointer to
+/// the agent owns it, and calls `release` before it drops it; libre holds an unretained pointer to
 /// it.
 @safe
 final class SIPStack {
-  /// Why an address cannot be listened at.
+  /// The error of a stack that cannot listen at its address.
   struct Failure: Error {
     let code: CInt
-    /// What cannot be listened with; nil if it is libre that failed.
+    /// The transport that it cannot listen on; nil if libre itself failed.
     let transport: SIPTransport?
-    /// The port that it was to be.
+    /// The port that was to be bound.
     var port: UInt16 = 0
   }
 
-  /// Where a message has come from.
+  /// The origin of a message, as far as its source proves it.
   enum Origin: Equatable {
-    /// Over the connection to the account's server, whose certificate was judged.
+    /// The TLS connection to the account's server, whose certificate was checked.
     case server
-    /// The way that the account's server sends, but so that others could have sent it.
+    /// The address of the account's server, but without TLS, so that others could have sent it.
     case serverFlow
     case elsewhere
   }
 
-  /// The numeric address.
+  /// The machine's numeric address that the stack listens at.
   private(set) var host: String
-  /// The account whose server it talks to; nil for the stack of an address.
+  /// The account whose server the stack talks to; nil for a stack without an account.
   let account: SIPAccount?
   let server: SIPServer?
-  /// What it listens with.
+  /// The transports that the stack listens on.
   let transports: [SIPTransport]
   private(set) var sip: OpaquePointer?
   private let tls: OpaquePointer?
-  /// What reports about transfers come by.
+  /// libre's socket for subscriptions and notifications, of transfers and of waiting messages.
   private(set) var eventSocket: OpaquePointer?
   /// The user part of its calls' contacts.
   let user: String
-  /// What calls are made with.
+  /// libre's socket for INVITE sessions.
   private(set) var sessionSocket: OpaquePointer?
   private(set) var isClosed = false
-  /// Why nothing is listened at by TLS, nil if something is.
+  /// The error that prevents listening by TLS; nil if there was none.
   private(set) var secureFailure: Failure?
   private unowned let agent: UserAgent
 
-  /// Listens by UDP and TCP, and with a context also by TLS, at the port after the given one.
+  /// Listens by UDP and TCP, and, if there is a context `tls`, by TLS at the next port; with a
+  /// `server`, by its transport alone.
   ///
-  /// `names` is the client that asks for the addresses of names.
+  /// `names` is libre's DNS client.
   @unsafe
   init(
     at host: String,
@@ -133,22 +134,22 @@ final class SIPStack {
     }
   }
 
-  /// Goes on at another address of the machine: what its calls have to say leaves from there.
+  /// Moves the stack to another address of this machine, from which its calls send from now on.
   ///
-  /// Throws if that cannot be had; then nothing can be sent any more.
+  /// Throws if the address cannot be bound; then nothing can be sent any more.
   func move(to host: String) throws(Failure) {
     self.host = host
     unsafe sip_transp_flush(sip)
     try addTransports(0)
   }
 
-  /// The address with the port in use, to be shown.
+  /// The address with the port in use, for display.
   var address: String {
     let port = unsafe re_transport_port(sip, SIP_TRANSP_UDP, host)
     return "\(SIPAddress.literal(host)):\(port)"
   }
 
-  /// Where a request has come from.
+  /// Returns the origin of a message.
   @unsafe
   func origin(of message: UnsafePointer<sip_msg>) -> Origin {
     guard let server else { return .elsewhere }
@@ -159,9 +160,10 @@ final class SIPStack {
     return server.transport == .tls ? .server : .serverFlow
   }
 
-  /// Sends requests by `body`; the connections that they need are judged as `peer` says.
+  /// Runs `body`, which sends requests; TLS connections opened for them must lead to `peer`.
   ///
-  /// Nil, with nothing sent, if there is one with another far side.
+  /// Returns nil, with nothing sent, if there is already a connection to its destination whose far
+  /// side is another one.
   func expecting<Result>(_ peer: SecurePeer?, _ body: () -> Result) -> Result? {
     guard let tls = unsafe tls, let peer else { return body() }
     let token = TLSExpectations.register(
@@ -175,7 +177,7 @@ final class SIPStack {
     return body()
   }
 
-  /// Closes as soon as the sessions that are being ended are over, and notifies the agent.
+  /// Closes once the sessions that are being ended are over, and notifies the agent.
   func close() {
     unsafe sip_close(sip, false)
   }
@@ -194,8 +196,9 @@ final class SIPStack {
     unsafe sip = OpaquePointer(mem_deref(UnsafeMutableRawPointer(sip)))
   }
 
-  /// Refuses a request outside of sessions, without a memory of it: a request that is repeated is
-  /// answered once more, and a flood takes no room.
+  /// Refuses a request outside of sessions without keeping any state.
+  ///
+  /// A retransmitted request is refused again, and a flood takes no memory.
   @unsafe
   func refuse(
     _ message: UnsafePointer<sip_msg>,

@@ -1,15 +1,15 @@
 import CLibre
 
-/// How SIP messages travel.
+/// A transport for SIP messages.
 public enum SIPTransport: String, CaseIterable, Sendable {
-  /// Datagrams in the open.
+  /// Unencrypted datagrams.
   case udp
-  /// A connection in the open.
+  /// An unencrypted connection.
   case tcp
   /// An encrypted connection (RFC 3261 section 26.3).
   case tls
 
-  /// The port where no other is given.
+  /// The default port.
   var defaultPort: UInt16 { self == .tls ? 5_061 : 5_060 }
 
   var inLibre: sip_transp {

@@ -15,25 +15,25 @@ final class SessionDescription {
   private let encryption: EncryptionOffer?
   /// The side that begins the handshake, once it is agreed on: it stays so for the call.
   private var beginner: NegotiatedEncryption.Beginner?
-  /// The keys of this side, where they may be described.
+  /// This side's keys; nil where the description may not contain any.
   private let describedKeys: DescribedKeys?
-  /// What the far side has claimed; it may not claim less, or to be another, later.
+  /// Claim of the last agreement; once it is an encrypted one, no other claim is accepted.
   private var claim: MediaClaim?
-  /// The key that the next answer has, in place of a handshake.
+  /// Key in this side's next answer, in place of a handshake; nil for none.
   private var describedAnswer: DescribedKey?
 
-  /// The addresses of this side, nil for the one in the description alone.
+  /// This side's ICE candidates and credentials; nil to describe a single address.
   var addresses: ICEDescription?
-  /// True if the far side's description has some as well.
+  /// True if the far side's description has candidates as well.
   var hasRemoteAddresses = false
-  /// The packet time that the far side insists on; nil if it takes any.
+  /// The packet time that the far side insists on, in milliseconds; nil if it accepts any.
   private var packetMilliseconds: Int?
   /// The packet time that the next offer names, in milliseconds.
   private(set) var offeredPacketTime: Int
-  /// The place of the call's voice among the media lines.
+  /// Zero-based index of the call's voice among the media lines.
   private var line = 0
 
-  /// Tells a far side of our kind that it may exchange words (`ShortAuthentication`).
+  /// Attribute that tells another Sidetone that this side exchanges words (`ShortAuthentication`).
   private static let wordsAttribute = "sidetone-words"
 
   /// The payload type for Opus that this side offers: the first dynamic one (RFC 3551).
@@ -119,28 +119,29 @@ final class SessionDescription {
     }
   }
 
-  /// Asks for packets of so many milliseconds from the next description on, and sends such.
+  /// Asks for packets of `milliseconds` from the next description on, and sends packets of this
+  /// length.
   func setPacketTime(_ milliseconds: Int) {
     packetMilliseconds = milliseconds
     offeredPacketTime = milliseconds
     _ = unsafe re_description_set_packet_time(media, UInt32(milliseconds))
   }
 
-  /// True if the next description has keys in it.
+  /// True if the next description contains keys.
   var describesKeys: Bool { claim == .keys }
 
-  /// Names another address, and another port unless that is nil, from the next description on.
+  /// Describes another address, and another port unless that is nil, from the next description on.
   func move(to host: String, _ port: UInt16? = nil) {
     _ = unsafe re_description_move(session, media, host, port ?? 0)
   }
 
-  /// Whether this side sends and receives from the next description on, or holds (RFC 3264
-  /// section 8.4).
+  /// Sets the direction from the next description on: `inactive` during a hold, else `sendrecv`
+  /// (RFC 3264 section 8.4).
   func setHeld(_ isHeld: Bool) {
     unsafe sdp_media_set_ldir(media, isHeld ? SDP_INACTIVE : SDP_SENDRECV)
   }
 
-  /// The description as an offer or an answer; nil if memory is out.
+  /// Returns the description as an offer or an answer; nil if memory runs out.
   ///
   /// The caller owns the buffer.
   func encode(asOffer isOffer: Bool) -> UnsafeMutablePointer<mbuf>? {
@@ -211,12 +212,12 @@ final class SessionDescription {
     )
   }
 
-  /// Makes the next offer name every codec again, as one that the far side asks for.
+  /// Makes the next offer name every codec again, as for an offer that the far side requests.
   func offerAllCodecs() {
     unsafe re_description_offer_all(media)
   }
 
-  /// What an answer to an offer would agree on, nil if it makes no sense to this side.
+  /// Returns the media that an answer to an offer would agree on; nil if no answer is possible.
   static func preview(
     _ body: UnsafeMutablePointer<mbuf>,
     encryption: EncryptionOffer?
@@ -234,8 +235,8 @@ final class SessionDescription {
     return unsafe answering(body, with: offer, addresses)?.media
   }
 
-  /// A description that takes an offer, by the first of its audio lines that can be taken; nil if
-  /// none can.
+  /// Returns a description that accepts the first acceptable audio line of an offer, and the media
+  /// agreed on; nil if no line is acceptable.
   static func answering(
     _ body: UnsafeMutablePointer<mbuf>,
     with offer: MediaOffer,
@@ -253,8 +254,10 @@ final class SessionDescription {
     return nil
   }
 
-  /// Takes in the far side's description; nil if the two have no codec in common, or if it would
-  /// end the encryption or be another's, and then what was agreed before stands.
+  /// Applies the far side's description and returns the agreed media; nil if it is refused, so that
+  /// the former agreement stands.
+  ///
+  /// It is refused without a common codec, or if it would end or change an agreed encryption.
   func negotiate(with body: UnsafeMutablePointer<mbuf>, isOffer: Bool) -> NegotiatedMedia? {
     var before = re_formats()
     unsafe re_formats_save(&before, media)
@@ -275,10 +278,10 @@ final class SessionDescription {
     unsafe AudioLines(Self.bytes(of: answer)).isRefused(line)
   }
 
-  /// Takes in a description that comes before the answer, and may be of another phone than the one
-  /// that answers: nothing is agreed on for good.
+  /// Returns the media of a description that comes before the answer, and may be another phone's
+  /// than the one that answers: nothing is agreed on for good.
   ///
-  /// Nil if it is of no use, as one that begins a handshake, which is for the phone that answers.
+  /// Nil if it is of no use, or needs a handshake or ICE, which are for the phone that answers.
   func negotiateEarly(with body: UnsafeMutablePointer<mbuf>) -> NegotiatedMedia? {
     let before = (claim, beginner, describedAnswer)
     var formats = re_formats()

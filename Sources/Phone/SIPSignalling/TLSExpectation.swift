@@ -2,20 +2,20 @@ import CLibre
 package import CallSecurity
 import Synchronization
 
-/// What the far side of a TLS connection has to show, and what it has shown.
+/// The certificate that the far side of a TLS connection must present, and the result of the check.
 ///
-/// A far side that is called directly is known by its identity, as ssh knows hosts. A server with a
-/// name may also be vouched for by the system's authorities.
+/// A far side that is called directly is recognized by its certificate, as SSH recognizes hosts. A
+/// server with a name may also be vouched for by the system's certificate authorities.
 ///
-/// **Thread safety:** any thread; libre's asks it during the handshake.
+/// **Thread safety:** any thread; libre's thread checks certificates during the handshake.
 package final class TLSExpectation: Sendable {
-  /// What has become of it.
+  /// The result of the check of a certificate.
   package enum Verdict: Equatable, Sendable {
-    /// There was no handshake yet.
+    /// There has been no handshake yet.
     case pending
-    /// The far side is whom it should be.
+    /// The far side is the expected one.
     case accepted
-    /// The far side has another certificate.
+    /// The far side presented another certificate.
     case refused
   }
 
@@ -26,23 +26,25 @@ package final class TLSExpectation: Sendable {
 
   private static let count = Atomic<Int>(0)
 
-  /// No other expectation of the process has it.
+  /// Number that no other expectation in the process has.
   let number = count.add(1, ordering: .relaxed).newValue
   private let remembered: PeerRecord.Signalling?
   private let state = Mutex(State())
 
-  /// Expects what is remembered of a far side; nil takes any, and the same from then on.
+  /// Expects the remembered certificate or authority; nil accepts any far side at first, and only
+  /// the same one from then on.
   package init(_ remembered: PeerRecord.Signalling?) {
     self.remembered = remembered
   }
 
-  /// What has become of it.
+  /// The result of the latest check.
   package var verdict: Verdict { state.withLock { $0.verdict } }
 
-  /// What the far side was accepted by, to be remembered; nil before.
+  /// The certificate, or the fact that an authority vouched, by which the far side was accepted, to
+  /// be remembered; nil before.
   package var proof: PeerRecord.Signalling? { state.withLock { $0.proof } }
 
-  /// True if it is known what the far side has to show.
+  /// True if only one far side is accepted from now on, and not any.
   var isBound: Bool { remembered != nil || proof != nil }
 
   func judge(_ shown: Fingerprint, isTrusted: Bool) -> Bool {
@@ -62,17 +64,18 @@ package final class TLSExpectation: Sendable {
 
 /// The far side of a call whose signalling is encrypted.
 package struct SecurePeer: Sendable {
-  /// What it has to show.
+  /// The certificate that it must present.
   package let expectation: TLSExpectation
-  /// The name that authorities may vouch for, nil for a numeric address.
+  /// The host name that authorities may vouch for; nil for a numeric address.
   package let host: String?
-  /// Its numeric host and its port, nil for a caller, who tells where to send later requests.
+  /// Numeric host and port of the far side; nil for a caller, whose messages name where later
+  /// requests go.
   package let destination: String?
 
-  /// A caller by TLS, who tells where later requests go.
+  /// The far side of an incoming call by TLS.
   ///
-  /// Phones of this kind, which exchange words, have one certificate for signalling and media;
-  /// others may show any the first time.
+  /// A Sidetone, which exchanges words, uses one certificate for signalling and media, so this one
+  /// is expected. Other phones may present any certificate the first time.
   static func caller(with encryption: NegotiatedEncryption?) -> SecurePeer {
     let known = encryption.flatMap {
       $0.exchangesWords ? PeerRecord.Signalling.certificate($0.fingerprint) : nil
@@ -88,18 +91,16 @@ package struct SecurePeer: Sendable {
   }
 }
 
-/// The expectations of connections that are being opened, by the names that these have in OpenSSL's
-/// hands, and what the far sides of connections have shown.
+/// The expectations for TLS connections, by the host names that OpenSSL checks certificates
+/// against, and the certificates that far sides have presented.
 ///
-/// libre uses a connection again that is there: who has been judged there under another expectation
-/// is judged once more before anything is sent.
-///
-/// **Thread safety:** any thread.
+/// libre reuses existing connections: a far side that was accepted under another expectation is
+/// checked again before anything is sent.
 enum TLSExpectations {
   private struct Entry {
-    /// It outlives its call, whose goodbye may need a connection.
+    /// Kept after the end of its call, whose BYE may need a connection.
     let expectation: TLSExpectation
-    /// Where the connection goes: host and port, nil if that is not known.
+    /// Host and port that the connection leads to; nil if they are not known.
     let destination: String?
   }
 
@@ -114,11 +115,13 @@ enum TLSExpectations {
   }
 
   private static let table = Mutex(Table())
-  /// More than there are calls at a time, with those that say goodbye.
+  /// Maximum number of entries, more than there are calls at a time, including those that send BYE.
   private static let capacity = 2_048
 
-  /// A name for the connections of an expectation: the host's, or a made-up one that no certificate
-  /// can have; nil if a connection to `destination` is there, whose far side is not as expected.
+  /// Returns the host name under which connections for an expectation are checked; nil if there is
+  /// a connection to `destination` whose far side is not the expected one.
+  ///
+  /// The name is `host`, or a made-up one that no certificate can have.
   static func register(
     _ expectation: TLSExpectation,
     host: String?,
@@ -140,7 +143,7 @@ enum TLSExpectations {
     return isAccepted ? token : nil
   }
 
-  /// Whether the far side of a connection is accepted.
+  /// Returns true if the far side of a connection is accepted.
   static func judge(
     isServer: Bool,
     token: String?,

@@ -1,7 +1,7 @@
 import CLibre
 import UDPTransport
 
-/// How a user agent follows the networks of its machine.
+/// Following the networks and addresses of the machine.
 extension UserAgent {
   func watchNetwork() {
     guard network.fileDescriptor >= 0 else { return }

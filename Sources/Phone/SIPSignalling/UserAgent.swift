@@ -13,7 +13,7 @@ import UDPTransport
 /// that runs on libre's event loop; events come through `events`, which has one reader.
 @safe
 public actor UserAgent {
-  /// Where and as whom to be reached.
+  /// The addresses and the name at which an agent is reached.
   public struct Configuration: Equatable, Sendable {
     /// Numeric addresses to listen at; empty for every address of the machine.
     package var hosts: [String]
@@ -21,9 +21,9 @@ public actor UserAgent {
     package var port: UInt16
     /// The user part of this side's address.
     package var user: String
-    /// The name to show.
+    /// The display name.
     package var displayName: String?
-    /// What strangers may ask of it.
+    /// Limits on requests from strangers.
     public var limits = SignallingLimits.phone
 
     /// A configuration with the given fields.
@@ -35,37 +35,37 @@ public actor UserAgent {
     }
   }
 
-  /// What happens to the calls.
+  /// Events of the agent and its calls; for one reader.
   public nonisolated let events: AsyncStream<SIPEvent>
 
   let configuration: Configuration
   let continuation: AsyncStream<SIPEvent>.Continuation
-  /// One for each address.
+  /// Stacks, one for each address that is listened at.
   var stacks: [SIPStack] = []
-  /// Asks for the addresses of names that far sides give themselves.
+  /// libre's DNS client, for host names that far sides give as their addresses; nil without one.
   private(set) var names: OpaquePointer?
-  /// Those of accounts that have moved to another network, as long as calls use them.
+  /// Former stacks of accounts that now use another server, kept while calls use them.
   var retired: [SIPStack] = []
-  /// One for each account.
+  /// Accounts with their connections and registrations.
   var lines: [AccountLine] = []
-  /// Those of calls, and of calls that are about to be made.
+  /// Paths of calls, and of calls that are being set up.
   var paths: [MediaPathID: MediaPath] = [:]
   var nextPath = 0
-  /// Questions that are on their way to the name servers.
+  /// DNS queries that are under way.
   var queries: [Int: NameQuery] = [:]
   var nextQuery = 0
   let network = NetworkWatch()
   /// Decides which calls may ring.
   var admission: CallAdmission
   private var addressWatch: Task<Void, Never>?
-  /// Looks at the network once it has stopped changing.
+  /// Follows the network once that has stopped changing.
   var addressTimer: Task<Void, Never>?
   private(set) var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private(set) var isStopping = false
   private var encryption: EncryptionOffer?
-  /// The context for TLS.
+  /// libre's context for TLS; nil without an identity.
   private var tls: OpaquePointer?
 
   /// libre's event loop.
@@ -73,7 +73,7 @@ public actor UserAgent {
     unsafe EventLoopThread.shared.asUnownedSerialExecutor()
   }
 
-  /// An agent that listens nowhere yet.
+  /// Creates an agent that does not listen yet.
   public init(_ configuration: Configuration) {
     self.configuration = configuration
     admission = CallAdmission(configuration.limits, at: MonotonicClock.now())
@@ -82,16 +82,16 @@ public actor UserAgent {
 
   // MARK: Life cycle
 
-  /// Binds the addresses and returns them with the port in use, to be shown.
+  /// Binds the addresses and returns them with the port in use, for display.
   ///
-  /// Where every address of the machine is listened at, those that come later are as well
+  /// If the configuration names no addresses, those that the machine gets later are bound as well
   /// (`SIPEvent.listening`).
   ///
   /// - Parameters:
-  ///   - encryption: what an answer may offer to callers, whose offers are looked at with it.
-  ///   - identity: what to show to others by TLS; without one nothing is sent or listened by TLS.
+  ///   - encryption: the encryption of answers, by which callers' offers are checked.
+  ///   - identity: the certificate for TLS; nil to use no TLS.
   /// - Returns: the addresses with their ports.
-  /// - Throws: the address or port that cannot be had; a libre that cannot be guarded.
+  /// - Throws: a `SIPError` if an address or port cannot be bound, or libre cannot be guarded.
   public func start(
     offering encryption: EncryptionOffer? = nil,
     securing identity: Identity? = nil
@@ -145,8 +145,9 @@ public actor UserAgent {
     }
   }
 
-  /// How often to look without being told, and how long an address may take to be complete.
+  /// Interval at which the network is checked without a notification.
   static let addressPause = Duration.seconds(1)
+  /// Time without further changes after which a changed network is followed.
   static let settlingPause = Duration.milliseconds(50)
 
   private static func error(_ failure: SIPStack.Failure, at host: String) -> SIPError {
@@ -247,16 +248,16 @@ public actor UserAgent {
     try invite(uri, offer: offer, expecting: nil)
   }
 
-  /// The same, over TLS with a far side that is expected to be somebody.
+  /// Sends an INVITE to `uri`; over TLS, only to a far side that is `peer`.
   ///
   /// - Parameters:
-  ///   - uri: whom to call, with a numeric host.
+  ///   - uri: the URI of the far side, with a numeric host.
   ///   - offer: the media.
-  ///   - peer: what the far side has to show; with the host's name the system's authorities may
-  ///     vouch for it as well.
-  ///   - name: the far side's call that this one takes the place of, nil for none.
-  /// - Returns: the call's name.
-  /// - Throws: why the INVITE cannot be sent.
+  ///   - peer: the far side that TLS must lead to; if it has a host name, the system's authorities
+  ///     may vouch for it as well.
+  ///   - name: the dialog at the far side that this call replaces; nil for none.
+  /// - Returns: the call's identifier.
+  /// - Throws: a `SIPError` if the INVITE cannot be sent.
   package func invite(
     _ uri: String,
     offer: MediaOffer,
@@ -280,8 +281,8 @@ public actor UserAgent {
 
   /// Sends an INVITE to `uri` through the server of an account.
   ///
-  /// - Returns: the call's name, and how the server is reached.
-  /// - Throws: why the INVITE cannot be sent.
+  /// - Returns: the call's identifier, and the transport to the server.
+  /// - Throws: a `SIPError` if the INVITE cannot be sent.
   package func invite(
     _ uri: String,
     offer: MediaOffer,
@@ -343,7 +344,7 @@ public actor UserAgent {
     throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
   }
 
-  /// How long a far side may take for the handshake of TLS; RFC 3261 would wait for 32 s.
+  /// Time for a far side to complete the TLS handshake; RFC 3261 would wait for 32 s.
   private static let handshakePatience = Duration.seconds(5)
 
   private func limitHandshake(of id: SIPCallID) {
@@ -366,12 +367,13 @@ public actor UserAgent {
     report(.ended(id, .unreachable("it does not finish the handshake of TLS")))
   }
 
-  /// True while nothing at all has come back for a call of this side's.
+  /// True while no response to an outgoing call has arrived.
   package func isUnheardOf(_ id: SIPCallID) -> Bool { calls[id.rawValue]?.isHeardOf == false }
 
-  /// Takes an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
+  /// Answers an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
   ///
-  /// Returns false if the caller has gone meanwhile or has no codec in common; it is refused then.
+  /// Returns false if the caller has gone meanwhile or has no codec in common; the call is refused
+  /// then.
   public func answer(_ id: SIPCallID, offer: MediaOffer) -> Bool {
     guard let call = calls[id.rawValue] else { return false }
     call.path = path(of: offer, for: id)
@@ -388,18 +390,19 @@ public actor UserAgent {
     calls.removeValue(forKey: id.rawValue)?.hangUp(as: kind)
   }
 
-  /// Holds a call or resumes it: the re-INVITE's SDP says `inactive`.
+  /// Holds a call by a re-INVITE with `inactive` SDP, or resumes it.
   public func setHeld(_ id: SIPCallID, _ isHeld: Bool) {
     calls[id.rawValue]?.setHeld(isHeld)
   }
 
-  /// Asks whether the far side of an established call is still there: if it is known not to be, the
-  /// call ends.
+  /// Asks the far side of an established call whether it is still there: if it turns out to be
+  /// gone, the call ends.
   package func ask(_ id: SIPCallID) {
     calls[id.rawValue]?.ask()
   }
 
-  /// The call of a dialog that is signalled by a stack: two legs of one process may have one name.
+  /// Returns the call of a Call-ID, stack and direction: two legs in one process may share a
+  /// Call-ID.
   func call(named callID: String, over stack: SIPStack, isIncoming: Bool) -> SIPCall? {
     calls.values.first {
       $0.isIncoming == isIncoming && $0.stack === stack && $0.callID == callID

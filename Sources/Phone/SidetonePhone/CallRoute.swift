@@ -3,24 +3,25 @@ import Glibc
 import SIPSignalling
 import UDPTransport
 
-/// Where the far side of an outgoing call is, and how it may be signalled to.
+/// The address of an outgoing call's far side, and the signalling that is allowed.
 struct CallRoute: Sendable {
   let address: SIPAddress
-  /// Its numeric address; its domain for a call by way of a server.
+  /// Numeric address of the far side; its domain for a call through a server.
   let host: String
-  /// The numeric address of this machine that leads there.
+  /// Numeric address of this machine that leads to the far side.
   let localHost: String
   let rule: SecurityRule
   /// The account to call with, nil for a call without a server.
   let account: String?
-  /// What the far side of another call has asked for; nil for a call of the user's own.
+  /// Transfer target that the far side of another call asked for; nil for a call of the user's own.
   var target: TransferTarget?
-  /// What the far side has to show by TLS.
+  /// The certificate that the far side must present by TLS.
   let expectation: TLSExpectation
 
-  /// The time for a host to take a connection, before it is called in the open.
+  /// Time for a host to accept a TLS connection before it is signalled to without encryption.
   private static let patienceMilliseconds = 500
-  /// The same where an open call is not allowed: four losses in a row of each attempt (RFC 6298).
+  /// The same where unencrypted signalling is not allowed: long enough for four transmissions of
+  /// each attempt (RFC 6298).
   private static let longPatienceMilliseconds = 8_000
 
   init(
@@ -38,12 +39,12 @@ struct CallRoute: Sendable {
     expectation = TLSExpectation(rule.rememberedSignalling)
   }
 
-  /// The URI to invite.
+  /// Returns the URI to invite.
   func uri(by transport: SIPTransport) -> String {
     account == nil ? address.uri(atNumericHost: host, by: transport) : address.uri
   }
 
-  /// The far side, as it has to be by TLS.
+  /// The far side that TLS connections must lead to.
   var securePeer: SecurePeer {
     SecurePeer(
       expectation,
@@ -52,13 +53,13 @@ struct CallRoute: Sendable {
     )
   }
 
-  /// Where to look for the far side in the open.
+  /// The far side's address for unencrypted signalling; nil if `host` is not numeric.
   var openAddress: SocketAddress? { SocketAddress(host: host, port: address.port) }
 
-  /// How to signal, with TLS first.
+  /// Chooses the transport to signal by; TLS comes first.
   ///
-  /// Blocks for half a second at most, or for 8 s where no open call is allowed. Throws a
-  /// `PhoneError` if there is no encrypted connection and there has to be one.
+  /// Blocks for half a second at most, or for 8 s where unencrypted signalling is not allowed.
+  /// Throws a `PhoneError` if an encrypted connection is required but cannot be made.
   func chooseTransport() throws -> SIPTransport {
     // What is asked for is not tried first: its error says more. A link may ask for it as well, and
     // does not open what was encrypted before.

@@ -5,10 +5,11 @@ import VoiceStream
 struct CallSource {
   private var current: (source: SendingSource, session: SRTPSession?)?
 
-  /// The same as before, unless its clock is another one (RFC 7160) or it has said goodbye.
+  /// Returns the former source, or a new one if the clock rate (RFC 7160) or the session is another
+  /// one, or if the former source has sent BYE.
   ///
-  /// Under another session the next source begins with other keys, or with the same that the one
-  /// before has used: no packet may have its number again (RFC 3711 section 9.1).
+  /// Another session has other keys, or those that a former source has used already, under which no
+  /// packet number may be used again (RFC 3711 section 9.1).
   mutating func source(
     for stream: StreamConfiguration,
     under session: SRTPSession?

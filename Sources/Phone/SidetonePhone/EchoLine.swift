@@ -7,21 +7,21 @@ public import SIPSignalling
 import SRTP
 import UDPTransport
 
-/// Answers everybody at once and says back what they say, for tests from afar and for measuring
-/// load.
+/// Answers every caller at once and sends the caller's own voice back, for remote tests and for
+/// measuring load.
 ///
-/// It is no phone: the call system has no part in it, so it takes as many calls as the machine
+/// It is no phone: it does not use the call system, so it takes as many calls as the machine
 /// carries, over one voice thread for each core, without a sound card.
 ///
 /// **Life cycle:** `start` listens, `stop` hangs up and releases. **Thread safety:** an actor.
 public actor EchoLine {
-  /// What became of a caller.
+  /// Something that happened to a caller or to an account.
   public enum Event: Equatable, Sendable {
     /// A call arrived and was answered.
     case answered(SIPCallID, from: String)
     /// A call is over.
     case ended(SIPCallID, CallEnd)
-    /// What has become of an account's registration.
+    /// The registration of an account has changed.
     case registration(String, RegistrationState)
     /// A caller could not be answered.
     case failed(String)
@@ -30,19 +30,19 @@ public actor EchoLine {
   private struct Call {
     let leg: MediaLeg
     let engine: Int
-    /// False while the far side holds it.
+    /// False while the far side holds the call.
     var isTalking = false
-    /// True for a call by way of an account's server.
+    /// True for a call through an account's server.
     var isByServer = false
     /// True once the caller has got the answer.
     var isAnswered = false
-    /// For how many seconds nothing was to be heard of the far side.
+    /// Seconds for which no voice has been expected from the far side.
     var quietSeconds = 0
   }
 
   private static let secondsBetweenQuestions = Int(PhoneCall.questionNanoseconds / 1_000_000_000)
 
-  /// What happens; one reader.
+  /// Events, in order; for one reader.
   public nonisolated let events: AsyncStream<Event>
 
   private let configuration: PhoneConfiguration
@@ -50,12 +50,13 @@ public actor EchoLine {
   private let continuation: AsyncStream<Event>.Continuation
   private var engines: [EchoEngine<SecureTransport<MediaSocket>>] = []
   private var calls: [SIPCallID: Call] = [:]
-  /// Those who are about to be among the calls.
+  /// Calls that are being answered, and are not among `calls` yet.
   private var comingCalls: Set<SIPCallID> = []
   private var identity: Identity?
   private var workers: [Task<Void, Never>] = []
 
-  /// A line that listens nowhere yet; devices and filters of the configuration are not used.
+  /// Creates a line that does not listen yet; devices and filters of the configuration are not
+  /// used.
   public init(_ configuration: PhoneConfiguration) {
     self.configuration = configuration
     var signalling = UserAgent.Configuration(
@@ -69,9 +70,10 @@ public actor EchoLine {
     (events, continuation) = AsyncStream.makeStream()
   }
 
-  /// Starts to answer; the addresses that it listens at.
+  /// Starts to answer calls, and returns the addresses that the line listens at.
   ///
-  /// Throws a `SIPError` if an address cannot be had, or the system's error if threads cannot.
+  /// Throws a `SIPError` if an address cannot be bound, or the system's error if threads cannot be
+  /// started.
   public func start() async throws -> [String] {
     let period = Int64((configuration.ioBufferDuration ?? 0.01) * 1e9)
     for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {
@@ -94,7 +96,7 @@ public actor EchoLine {
     return addresses
   }
 
-  /// Hangs up on everybody and stops listening.
+  /// Hangs up all calls and stops listening.
   public func stop() async {
     await agent.stop()
     for worker in workers { worker.cancel() }
@@ -104,11 +106,11 @@ public actor EchoLine {
     continuation.finish()
   }
 
-  /// How many callers hear themselves.
+  /// Number of callers whose voice is being sent back.
   public var callCount: Int { calls.values.count { $0.leg.stream != nil } }
 
-  /// How late the voice threads were since the last call of this, in nanoseconds, each period by
-  /// itself.
+  /// Returns the lateness of the voice threads in each period since this was last called, in
+  /// nanoseconds.
   public func takeLateness() -> [Int64] {
     engines.flatMap { $0.takeLateness() }
   }

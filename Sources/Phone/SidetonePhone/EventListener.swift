@@ -3,8 +3,8 @@ import RealTime
 
 /// Calls a closure each time an event is signalled.
 ///
-/// **Life cycle:** it listens until it is released. **Thread safety:** it belongs to one owner; the
-/// closure is called on a queue of its own, and must be quick.
+/// **Life cycle:** it listens until it is released. **Thread safety:** one owner; the closure is
+/// called on a queue of its own, and must be quick.
 final class EventListener {
   private let source: any DispatchSourceRead
 

@@ -5,24 +5,24 @@ import UDPTransport
 
 /// The outcome of a call's handshake.
 public enum HandshakeReport: Sendable {
-  /// The keys are there.
+  /// The handshake has brought the keys.
   case secured(SecuredMedia)
-  /// There will be none, for the given reason.
+  /// The handshake has failed, for the given reason.
   case failed(String)
 }
 
-/// Runs a call's handshake over its port, until the voice thread has it.
+/// Runs a call's DTLS handshake over its port until the voice thread takes the port over.
 ///
-/// Before there are keys, packets of voice are dropped: nothing could be made of them. Once there
-/// are, the first one stays in the socket for the voice thread.
+/// Voice packets that arrive before the keys are dropped, since they cannot be decrypted. After
+/// that, the first one stays in the socket for the voice thread.
 ///
 /// **Life cycle:** it runs from its initialiser until `stop`. **Thread safety:** any thread;
 /// `report` is called once, on the handshakes' queue.
 // SAFETY: all state is used on the queue alone.
 final class HandshakeRunner: @unchecked Sendable {
-  /// All handshakes of the process: each takes a millisecond or two.
+  /// Queue of all handshakes in the process: each takes a millisecond or two.
   private static let queue = DispatchQueue(label: "sidetone.handshake")
-  /// How long the far side may take once the call is answered.
+  /// Time for the far side to complete the handshake once the call is answered.
   private static let patience = DispatchTimeInterval.seconds(10)
 
   private let socket: MediaSocket
@@ -33,7 +33,7 @@ final class HandshakeRunner: @unchecked Sendable {
   private var isSecured = false
   private var isOver = false
 
-  /// The side that waits to be called.
+  /// Creates a runner for the side that waits for the other one to begin.
   convenience init(
     waitingWith identity: Identity,
     over socket: consuming MediaSocket,
@@ -42,7 +42,7 @@ final class HandshakeRunner: @unchecked Sendable {
     self.init(MediaHandshake(waitingWith: identity), over: socket, report)
   }
 
-  /// The side that begins.
+  /// Creates a runner for the side that begins.
   convenience init(
     _ identity: Identity,
     towards address: SocketAddress,
@@ -81,8 +81,8 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
-  /// Takes in what signalling tells of the far side; `remote` is where its media is, `control`
-  /// where its RTCP is.
+  /// Passes on the far side's identity and addresses from signalling: `remote` for its media,
+  /// `control` for its RTCP.
   func expect(
     _ expectation: MediaHandshake.Expectation,
     at remote: SocketAddress,
@@ -96,7 +96,7 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
-  /// Takes datagrams of a host that signalling comes from as well, and sends it more if it
+  /// Accepts datagrams from a host that signalling comes from too, and sends it more if it
   /// `hasAnswered` there.
   func admit(host: String, hasAnswered: Bool) {
     Self.queue.async { [weak self] in
@@ -104,7 +104,7 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
-  /// From now on the far side has to come to an end: the call has been answered.
+  /// Starts the time limit for the handshake: the call has been answered.
   func limitTime() {
     Self.queue.async { [weak self] in self?.handshake.hurry() }
     Self.queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in
@@ -112,7 +112,7 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
-  /// Leaves the port to others; nothing is read from it any more when this returns.
+  /// Stops reading from the port; nothing is read from it any more when this returns.
   func stop() {
     Self.queue.sync {
       isOver = true

@@ -33,7 +33,7 @@ import VoiceStream
 /// **Thread safety:** one actor or queue owns it. **Ownership:** the engine owns the stream and a
 /// duplicate of the socket.
 public final class MediaLeg {
-  /// What to do if another call has the configured RTP port.
+  /// The action if the configured RTP port is in use.
   public enum PortPolicy: Equatable, Sendable {
     /// Fail: the port was promised to the user.
     case configuredPort
@@ -43,61 +43,62 @@ public final class MediaLeg {
 
   /// The stream of the running engine; nil while there is none.
   public private(set) var stream: StreamID?
-  /// Whether the stream sends silence instead of the microphone.
+  /// The mute state: while `muted`, silence is sent instead of the microphone.
   public private(set) var muteState = MuteState.unmuted
 
   private let configuration: PhoneConfiguration
   private let host: String
   private let identity: Identity?
-  /// What a relay is shown, whether or not the call is encrypted.
+  /// Certificate for relays that ask for one, whether or not the call is encrypted.
   private let relayIdentity: Identity?
   private let report: @Sendable (HandshakeReport) -> Void
   private var handshake: HandshakeRunner?
   private var secured: SecuredMedia?
-  /// Keys that the descriptions agreed on, at work.
+  /// Keys that were agreed on in the descriptions, and their SRTP session.
   private var described: (keys: SRTPKeys, session: SRTPSession)?
-  /// Whose keys the handshake is to bring, and from where.
+  /// Certificate that the far side must present in the handshake; nil before it is known.
   private var expected: Fingerprint?
+  /// The far side's address for the handshake; nil before it is known.
   private var handshakeAddress: SocketAddress?
-  /// The host that signalling comes from, and whether it has answered.
+  /// Host that signalling comes from, and whether it has answered.
   private var signalling: (host: String, hasAnswered: Bool)?
   private var socket: MediaSocket?
-  /// What connectivity checks over the port use; nil without them.
+  /// Access to the port for connectivity checks; nil without them.
   private(set) var checkPort: CheckPort?
-  /// The addresses that this side offers; nil for the one of its port alone.
+  /// The path whose ICE candidates this side offers; nil to offer the address of its port alone.
   package var path: PathOffer?
-  /// The way of the voice, where the sides check theirs.
+  /// Path of the voice that connectivity checks have selected; nil before, or without them.
   private var route: MediaRoute?
   /// Media whose handshake waits for the route.
   private var unrouted: NegotiatedMedia?
   private var standby: StandbyReader?
   private var streams: CallStreams?
   private var agreed: NegotiatedMedia?
-  /// What the stream was made for.
+  /// The agreement applied last: the stream's, or one that needs no stream, as in a remote hold.
   private var streamed: NegotiatedMedia?
-  /// True if what waits in the socket is of before a hold.
+  /// True if packets that wait in the socket are too old to be played.
   private var isPendingOld = false
   private var source = CallSource()
   private var conference = 0
   private var isRecording = false
-  /// A far side that changes its codec again and again is not followed each time.
+  /// Earliest time to follow the far side to another codec: frequent changes are not all followed.
   private var nextCodecChange = MonotonicInstant(nanoseconds: .min)
   private static let codecPause = 1
-  /// What streams of the past have recorded.
+  /// Sound that former streams have recorded.
   private var recorded = RecordedSound()
   /// Digits that were pressed before there was a stream.
   private var digitsToSend: [UInt8] = []
-  /// Digits that streams of the past have received.
+  /// Digits that former streams have received.
   private var digitsReceived: [UInt8] = []
 
-  /// Media at a numeric address of this machine; the port is not open yet.
+  /// Creates media at a numeric address of this machine; the port is not open yet.
   ///
   /// - Parameters:
-  ///   - configuration: how to speak.
+  ///   - configuration: the settings for codecs, packets and encryption.
   ///   - host: the numeric address.
-  ///   - identity: what to encrypt with, unless the configuration forbids it; nil for media in the
-  ///     open.
-  ///   - report: told once of each handshake, on a queue of its own.
+  ///   - identity: the certificate to encrypt with, unless the configuration forbids it; nil for
+  ///     unencrypted media.
+  ///   - report: called once for each handshake, on a queue of its own.
   public init(
     _ configuration: PhoneConfiguration,
     host: String,
@@ -122,7 +123,7 @@ public final class MediaLeg {
   /// Binds the RTP port.
   ///
   /// Throws a `PhoneError` if it is in use and `portPolicy` forbids another, or if the address is
-  /// none of this machine's.
+  /// not one of this machine's.
   public func open(portPolicy: PortPolicy) throws {
     socket = try configuration.openSocket(at: host, portPolicy)
     if checksPaths { checkPort = try socket?.makeCheckPort() }
@@ -136,7 +137,7 @@ public final class MediaLeg {
   /// True to let both sides check which of their addresses reach each other; set before `open`.
   public var checksPaths = false
 
-  /// What to collect addresses with.
+  /// Returns the arguments for collecting ICE candidates.
   package func pathRequest(isOffering: Bool, account: SIPAccount?) -> UserAgent.PathRequest {
     UserAgent.PathRequest(
       host: host,
@@ -147,10 +148,10 @@ public final class MediaLeg {
     )
   }
 
-  /// True to offer no call in the open.
+  /// True to offer no unencrypted call.
   public var isEncryptionRequired = false
 
-  /// What to offer, or to answer an offer with; nil before `open`.
+  /// The media to offer, or to answer an offer with; nil before `open`.
   public var offer: MediaOffer? {
     (socket?.localPort).map {
       var offer = configuration.offer(
@@ -165,7 +166,7 @@ public final class MediaLeg {
     }
   }
 
-  /// Takes over what the sides have agreed on; nil if what was agreed before is void, as in a hold.
+  /// Applies what the sides have agreed on; nil ends the former agreement, as in a hold.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   public func agree(_ media: NegotiatedMedia?) throws {
@@ -244,8 +245,8 @@ public final class MediaLeg {
     admitSignalling(to: handshake)
   }
 
-  /// Notes that the far side's signalling comes from a host, and has answered what was sent there:
-  /// media that goes to this host goes to no stranger.
+  /// Notes the host of the far side's signalling, which has answered what was sent there: media
+  /// that goes to this host goes to no stranger.
   public func noteAnswer(from host: String?) {
     guard let host else { return }
     socket?.noteAnswer(fromHost: host)
@@ -258,7 +259,7 @@ public final class MediaLeg {
     handshake = nil
   }
 
-  /// Sends the voice another way from now on, and the handshake that was waiting for one.
+  /// Sends the voice over another path from now on, and runs a handshake that waited for one.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   package func take(_ route: MediaRoute) throws {
@@ -290,7 +291,7 @@ public final class MediaLeg {
     return (voice, control)
   }
 
-  /// Takes over the keys that a handshake has brought.
+  /// Applies the keys that a handshake has brought.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   public func secure(with media: SecuredMedia) throws {
@@ -299,7 +300,7 @@ public final class MediaLeg {
     try follow()
   }
 
-  /// Talks through the engine of `streams` from now on; nil once the session has been deactivated.
+  /// Runs the stream on the engine of `streams` from now on; nil once the session is deactivated.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   public func attach(to streams: CallStreams?) throws {
@@ -437,7 +438,7 @@ public final class MediaLeg {
     for code in digits { streams.press(stream, code: code) }
   }
 
-  /// The codes of the DTMF digits that have arrived since the last call.
+  /// Returns the codes of the DTMF digits that have arrived since this was last called.
   package func takeDigits() -> [UInt8] {
     if let stream, let streams { digitsReceived += streams.takeDigits(of: stream) }
     // What is no digit waits for `followCodec`.
@@ -445,7 +446,7 @@ public final class MediaLeg {
     return digitsReceived.filter { CodecNews(code: $0) == nil }
   }
 
-  /// Follows a far side that sends another codec than the one that was agreed on first.
+  /// Switches to the codec that the far side sends, if that is another one of those agreed on.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   package func followCodec() throws {
@@ -461,13 +462,14 @@ public final class MediaLeg {
     try follow()
   }
 
-  /// Lets the streams of one conference hear each other; 0 takes this one out of its own.
+  /// Adds the stream to a conference, whose streams hear each other; 0 takes it out of its own.
   package func setConference(_ conference: Int) {
     self.conference = conference
     if let stream { streams?.setConference(stream, conference) }
   }
 
-  /// Records this stream and those that follow, or none any more; the far side hears a tone.
+  /// Starts or stops recording this stream and those that follow; the far side hears a tone
+  /// meanwhile.
   package func setRecording(_ isRecording: Bool) {
     if let stream {
       recorded.append(streams?.takeRecording(of: stream) ?? RecordedSound())
@@ -476,7 +478,8 @@ public final class MediaLeg {
     self.isRecording = isRecording
   }
 
-  /// What was recorded since the last call, which is to come each ten seconds at the latest.
+  /// Returns the sound recorded since this was last called; to be called every ten seconds at
+  /// least.
   package func takeRecording() -> RecordedSound {
     if isRecording, let stream, let streams {
       recorded.append(streams.takeRecording(of: stream))

@@ -1,43 +1,49 @@
 import VoiceEngine
 
-/// Why a call is over although the far side's signalling has not ended it.
+/// The reason why a call is over although the far side's signalling has not ended it.
 enum MediaTimeout: Equatable, CustomStringConvertible {
   /// The far side's host reports its RTP port as closed.
   case refused
   /// The far side's source has left (RTCP BYE, RFC 3550 section 6.6), and neither a hold nor
   /// new media has followed.
   case goodbye
-  /// Nothing was received for so many seconds.
+  /// Nothing was received for the given number of seconds.
   case silent(seconds: Int64)
 
-  /// A program restarts in less, and the far side has been asked for two seconds by then.
+  /// Silence, in nanoseconds, after which refusals end a call: a program restarts in less, and the
+  /// far side's signalling has been queried for two seconds by then.
   private static let refusalNanoseconds: Int64 = 4_000_000_000
   private static let refusalsBeforeEnd = 8
-  /// By way of a server it may be a relay that refuses: the signalling knows more, and may find
-  /// another one.
+  /// The same for a call through a server, where a relay may refuse the packets: the signalling
+  /// knows more, and may find another relay.
   private static let relayRefusalNanoseconds: Int64 = 10_000_000_000
-  /// A re-INVITE or a new source follows at once; RFC 3261's timers retransmit it within 4 s.
+  /// Silence, in nanoseconds, after which a BYE ends a call: a re-INVITE or a new source would
+  /// follow at once, and RFC 3261's timers retransmit it within 4 s.
   private static let goodbyeNanoseconds: Int64 = 5_000_000_000
-  /// A network may be away for a while.
+  /// Silence, in nanoseconds, that ends a call: a network may be away for a while.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
   /// The longest silence of a far side whose signalling answers, in nanoseconds.
   ///
-  /// Its hold may be a port that is closed, or a source that has left. One that is forgotten so is
-  /// to cost no night.
+  /// Such a far side may hold the call by closing its port or ending its source. The limit ends
+  /// calls that were forgotten in such a hold.
   private static let presentNanoseconds: Int64 = 600_000_000_000
 
-  /// Speech pauses and short holes of a network are shorter.
+  /// Silence, in nanoseconds, from which on the far side may be gone; speech pauses and short
+  /// outages of a network are shorter.
   private static let suspicionNanoseconds: Int64 = 2_000_000_000
 
-  /// True if so little was received that the far side may be gone; media is `isExpected` from it
-  /// unless it holds the call.
+  /// True if so little was received that the far side may be gone.
+  ///
+  /// `isExpected` is false during a remote hold.
   static func isSuspicious(_ statistics: StreamStatistics, isExpected: Bool) -> Bool {
     statistics.silenceNanoseconds > suspicionNanoseconds
       && (isExpected || statistics.refusals >= refusalsBeforeEnd)
   }
 
-  /// Nil while the far side lives; media is `isExpected` from it unless it holds the call, and it
-  /// `isPresent` if its signalling has answered since it fell silent.
+  /// Nil unless the stream timed out.
+  ///
+  /// `isExpected` is false during a remote hold. `isPresent` is true if the far side's signalling
+  /// has answered since it fell silent.
   init?(
     _ statistics: StreamStatistics,
     isExpected: Bool,

@@ -10,20 +10,20 @@ import UDPTransport
 struct PeerBook: Sendable {
   private let store: CallStore?
   private static let queue = DispatchQueue(label: "sidetone.peers")
-  /// Of its own: a call's set-up does not wait for what is written of the calls before.
+  /// Queue for hosts, so that a call's setup does not wait for what is written of former calls.
   private static let hostQueue = DispatchQueue(label: "sidetone.hosts")
 
-  /// The peers in a store, nil for none.
+  /// Creates a book of the peers in a store; nil remembers none.
   init(_ store: CallStore?) {
     self.store = store
   }
 
-  /// The user's own.
+  /// Opens the user's own book.
   static func ofUser() async throws -> PeerBook {
     try await perform { PeerBook(try CallStore(in: CallStore.defaultFolder)) }
   }
 
-  /// What is remembered of the far side at an address, nil if it was never encrypted.
+  /// Returns the record of the far side at an address; nil if it was never encrypted.
   ///
   /// Throws if the store cannot be read.
   func record(of address: String) async throws -> PeerRecord? {
@@ -45,7 +45,7 @@ struct PeerBook: Sendable {
     )
   }
 
-  /// Remembers a far side, without waiting for it; a failure is no reason to end a call.
+  /// Remembers a far side without waiting for the store, whose failure is no reason to end a call.
   func remember(_ record: PeerRecord, at address: String) {
     guard let store else { return }
     let signalling =
@@ -61,7 +61,7 @@ struct PeerBook: Sendable {
 
   /// Notes that the user has compared the words with a far side.
   ///
-  /// Throws if that cannot be written.
+  /// Throws if that cannot be written, or if the far side is not remembered.
   func verify(_ fingerprint: Fingerprint, at address: String) async throws {
     guard let store else { return }
     let isKnown = try await Self.perform {
@@ -70,15 +70,15 @@ struct PeerBook: Sendable {
     guard isKnown else { throw PhoneError("this far side is not remembered yet") }
   }
 
-  /// The hosts with which there were calls, by their networks, those of the oldest calls first;
-  /// none if they cannot be read.
+  /// Returns the networks of the hosts with which there were calls, those of the oldest calls
+  /// first; empty if they cannot be read.
   func hosts() async -> [String] {
     guard let store else { return [] }
     // Without them every caller is a stranger, and calls work all the same.
     return (try? await Self.perform { try store.knownHosts() }) ?? []
   }
 
-  /// Notes that there is a call with a host, without waiting for it.
+  /// Notes that there is a call with a host, without waiting for the store.
   func noteCall(with host: String) {
     guard let store else { return }
     // After the next start it is a stranger again.

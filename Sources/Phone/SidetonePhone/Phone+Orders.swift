@@ -8,12 +8,12 @@ import RealTime
 import SIPSignalling
 import VoiceEngine
 
-/// How a phone carries out what `PhoneControl` orders.
+/// The execution of the orders of `PhoneControl`.
 extension Phone {
-  /// The engine of the active session, nil while no call is active.
+  /// The engine of the active session; nil while no call is active.
   var engine: CallEngine? { AVAudioSession.sharedInstance().voiceEngine }
 
-  /// Carries orders out one after the other; `action` is what some of them answer.
+  /// Carries orders out one after the other; some of them fulfil or fail `action`.
   func perform(_ orders: [PhoneControl.Order], for action: Delivered? = nil) async {
     for order in orders { await perform(order.effect, on: order.call, for: action) }
   }
@@ -161,9 +161,9 @@ extension Phone {
     }
   }
 
-  /// Once a second: passes on what each stream reports, and that time has passed.
+  /// Passes the time and the statistics of streams on to all calls; to be called once a second.
   ///
-  /// Calls without a voice, as during a hold, hear of the time as well.
+  /// Calls without a stream, as during a hold, are passed the time as well.
   func watch() async {
     let warning = engine.flatMap {
       control.noteScheduling($0.scheduling, at: MonotonicClock.now())
@@ -179,7 +179,7 @@ extension Phone {
 
   // MARK: DTMF digits
 
-  /// Listens for the digits that an engine receives which has just started.
+  /// Begins to listen for DTMF digits that the current engine receives.
   func listenForDigits() {
     digitListener = engine.map { engine in
       EventListener(engine.streams.digitNews) { [weak self] in Task { await self?.tellDigits() } }

@@ -2,9 +2,10 @@ import Foundation
 import SIPSignalling
 import UDPTransport
 
-/// The ways of calls' voice through routers (RFC 8445).
+/// The paths of calls' voice through routers (RFC 8445).
 extension Phone {
-  /// Collects the addresses of a call, if it goes by an account, or has an offer with addresses.
+  /// Collects the ICE candidates of a call through an account, or of one whose offer has
+  /// candidates.
   ///
   /// It takes as long as name servers and the account's servers take, two seconds each at most.
   func openPath(_ uuid: UUID, isOffering: Bool) async {
@@ -23,7 +24,8 @@ extension Phone {
     leg.path = path
   }
 
-  /// The same while the call rings; `finishPath` waits for it.
+  /// Begins to collect the ICE candidates of an incoming call while it rings; `finishPath` waits
+  /// for them.
   func beginPath(_ uuid: UUID, for caller: Caller) {
     guard caller.media?.addresses != nil else { return }
     legs[uuid]?.checksPaths = true
@@ -40,7 +42,7 @@ extension Phone {
     await pathTasks.removeValue(forKey: uuid)?.value
   }
 
-  /// Ends the checks of a call that is over.
+  /// Closes the path of a call that is over.
   func closePath(_ uuid: UUID) async {
     pathTasks[uuid] = nil
     if let path = legs[uuid]?.path { await agent.closePath(path.id) }

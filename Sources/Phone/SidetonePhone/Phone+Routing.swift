@@ -3,9 +3,9 @@ import Foundation
 package import SIPSignalling
 import UDPTransport
 
-/// By which way a phone calls.
+/// Routes of outgoing calls.
 extension Phone {
-  /// The numeric address of this machine from which a call to `text` would leave.
+  /// Returns the numeric address of this machine from which a call to `text` would leave.
   ///
   /// A caller with several networks binds to it alone: SIP then names the right address to the far
   /// side. Throws a `PhoneError` if `text` is no SIP address or its host is unknown.
@@ -47,8 +47,9 @@ extension Phone {
     )
   }
 
-  /// How long a call waits for the connection of its account, and how often it looks.
+  /// Time for which a call waits for the registration of its account.
   private static let connectionPatience = Duration.seconds(10)
+  /// Interval at which the registration is checked.
   private static let connectionPause = Duration.milliseconds(20)
 
   // A call that is placed as soon as the program starts comes before the registration.
@@ -91,13 +92,14 @@ extension Phone {
     return address
   }
 
-  /// Notes what has become of an account, and tells the user.
+  /// Notes the state of an account's registration and reports it to the user.
   func note(_ state: RegistrationState, of account: String) {
     registrations[account] = state
     continuation.yield(state.event(of: account))
   }
 
-  /// Finds out whether no phone listens at an address, which is then reported.
+  /// Reports the call as unreachable if its address refuses packets, which shows that no phone
+  /// listens there.
   nonisolated func probe(_ address: SocketAddress, for uuid: UUID) {
     Self.waitingRoom.async { [weak self] in
       guard ReachabilityProbe.isRefused(address, milliseconds: 1_000) else { return }
@@ -108,7 +110,7 @@ extension Phone {
 }
 
 extension RegistrationState {
-  /// The event that tells a user of it.
+  /// Returns the event that reports the state to the user.
   package func event(of account: String) -> PhoneEvent {
     switch self {
     case .registered(let server, let seconds):
@@ -122,9 +124,9 @@ extension RegistrationState {
 }
 
 extension [SIPAccount] {
-  /// The account of an address, with or without its scheme.
+  /// Returns the account of an address, which may be without its scheme.
   ///
-  /// Throws a `PhoneError` if there is none, or a `SIPError` if the address is none.
+  /// Throws a `PhoneError` if there is none, or a `SIPError` if the address is malformed.
   package func named(_ address: String) throws -> SIPAccount {
     let wanted = try SIPAccount(address, password: "").address
     guard let found = first(where: { $0.address == wanted }) else {
@@ -134,22 +136,25 @@ extension [SIPAccount] {
   }
 }
 
-/// Which accounts a call may go by.
+/// The accounts that a call may go through.
 enum AccountUse: Equatable {
-  /// The one that the text belongs to, or the first one.
+  /// The account of the address's domain, or the first one for a text that is no address.
   case any
-  /// The one of this address.
+  /// The account of this address.
   case named(String)
-  /// None: directly.
+  /// No account: the call is direct.
   case none
 }
 
-/// Whom a text names, and with which account to call: a decision without I/O.
+/// The address that a text stands for, and the account to call it with: a decision without I/O.
 struct AccountChoice {
   let address: SIPAddress
-  /// Nil for a call without a server.
+  /// The account to call with; nil for a call without a server.
   let account: SIPAccount?
 
+  /// Resolves a text with the account of the given address, or, if that is nil, with the account
+  /// that the text implies.
+  ///
   /// Throws a `PhoneError` if the text is no address, or there is no such account.
   init(_ text: String, _ account: String?, among accounts: [SIPAccount]) throws {
     if let account {
@@ -194,7 +199,7 @@ struct AccountChoice {
 }
 
 extension Phone {
-  /// True if a call to a text goes by one of the accounts, which may pay for it.
+  /// True if a call to a text goes through one of the accounts, which may be charged for it.
   package static func usesAccount(for text: String, among accounts: [SIPAccount]) -> Bool {
     // What is no address is not called.
     (try? AccountChoice(text, nil, among: accounts))?.account != nil

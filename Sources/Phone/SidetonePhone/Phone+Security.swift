@@ -4,9 +4,9 @@ public import Foundation
 import SIPSignalling
 import UDPTransport
 
-/// Whom a phone talks to, and whether anybody else can listen.
+/// Recognition of far sides, and encryption.
 extension Phone {
-  /// The media of a call, which reports its handshake to the phone.
+  /// Creates the media of a call, which reports its handshake to the phone.
   func makeLeg(_ uuid: UUID, host: String) -> MediaLeg {
     MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
       self?.note(report, of: uuid)
@@ -34,15 +34,15 @@ extension Phone {
 
   /// True if a handshake may show a caller this side's address and certificate while it rings.
   ///
-  /// Directly, the caller has the address already. Whom a server passes on waits for the answer,
-  /// unless the server vouches for a caller who is remembered.
+  /// A direct caller knows the address already. A caller whom a server passes on waits for the
+  /// answer, unless the server vouches for a caller who is remembered.
   func mayShowItself(to caller: Caller, under rule: SecurityRule) -> Bool {
     caller.account == nil || origin(of: caller).isVouchedFor && rule.isRemembered
   }
 
-  /// What a call with an address may be like.
+  /// Returns the security rule for calls with an address.
   ///
-  /// Throws if what is remembered of the far side cannot be read: it might have to be encrypted.
+  /// Throws if the record of the far side cannot be read: it might require encryption.
   func rule(
     for address: SIPAddress?,
     announced: Fingerprint? = nil,
@@ -58,7 +58,7 @@ extension Phone {
     )
   }
 
-  /// How to signal to the far side of a call.
+  /// Returns the transport to signal to the far side of a call by, without blocking the actor.
   func transport(of route: CallRoute) async throws -> SIPTransport {
     try await withCheckedThrowingContinuation { continuation in
       Self.waitingRoom.async {
@@ -69,8 +69,8 @@ extension Phone {
 
   /// Remembers the far side of a call at its address.
   ///
-  /// A caller names his address himself: nothing is remembered of an address that the call did not
-  /// come from, or else anybody could be remembered as anybody.
+  /// A caller may claim any address, so nothing is remembered of one that the call did not come
+  /// from: otherwise anybody could be remembered as anybody else.
   func remember(_ address: String, _ fingerprint: Fingerprint?, of uuid: UUID) async {
     // What the server of an account has shown says nothing of the far side.
     let isBySecureSignalling =
@@ -89,7 +89,7 @@ extension Phone {
     }
   }
 
-  /// Where a call came from.
+  /// Returns the origin of an incoming call.
   ///
   /// An account's server vouches for callers of its own domain.
   func origin(of caller: Caller) -> CallOrigin {
@@ -107,7 +107,7 @@ extension Phone {
   /// Notes that the user has compared the words of a call with the far side's, and they are the
   /// same.
   ///
-  /// Throws a `PhoneError` if the far side has no identity that lasts.
+  /// Throws a `PhoneError` if there are no words, or if the far side has no identity that lasts.
   public func verify(_ uuid: UUID) async throws {
     guard let call = control[uuid],
       case .encrypted(let encryption, let standing)? = call.protection,
@@ -118,25 +118,26 @@ extension Phone {
   }
 }
 
-/// Where an incoming call came from.
+/// The origin of an incoming call.
 struct CallOrigin: Sendable {
-  /// The host of the address that the caller gives himself.
+  /// Host of the address that the caller claims.
   let host: String
-  /// The numeric address that his message came from.
+  /// Numeric address that the caller's message came from.
   let source: String
-  /// True if the server of an account says that the host is right.
+  /// True if the server of an account vouches that the host is right.
   let isVouchedFor: Bool
-  /// The account whose server passed the call on, nil for one that came directly.
+  /// Address of the account whose server passed the call on; nil for a direct call.
   let account: String?
-  /// The address that the caller gives himself.
+  /// The address that the caller claims.
   let uri: String
 }
 
 extension SIPAddress {
-  /// By what the far side at this address is remembered: user, host, and a port of its own.
+  /// Key under which the far side at this address is remembered: user, host, and the port unless it
+  /// is 5060.
   ///
-  /// A caller chooses it, and a user copies it to a command line: all but plain characters are
-  /// written as in a URI (RFC 3986 section 2.1).
+  /// A caller chooses the address, and a user copies the key to a command line: all but plain
+  /// characters are written as in a URI (RFC 3986 section 2.1).
   var peerKey: String {
     let host = host.contains(":") ? "[\(Self.plain(host))]" : Self.plain(host.lowercased())
     let user = Self.plain(user)

@@ -3,13 +3,13 @@ import CallSecurity
 public import Foundation
 import SIPSignalling
 
-/// Transfers: calls that go on without this side, or with another far side (RFC 5589).
+/// Transfers of calls, which go on without this side, or with another far side (RFC 5589).
 extension Phone {
   /// A call that the far side of another one has asked for.
   struct RequestedCall {
-    /// The call in which it was asked for.
+    /// Signalling's identifier of the call in which it was asked for.
     let id: SIPCallID
-    /// The call that is held for it, which may be a third one.
+    /// The call that is held for it, which may be a third one; nil for none.
     let interrupted: UUID?
   }
 
@@ -17,7 +17,7 @@ extension Phone {
   ///
   /// - Parameters:
   ///   - uuid: an established call.
-  ///   - text: whom to call, as for `call`.
+  ///   - text: the address to call, as for `call`.
   /// - Throws: a `PhoneError` if the call is not established, or `text` cannot be called.
   public func transfer(_ uuid: UUID, to text: String) async throws {
     let sip = try established(uuid)
@@ -48,14 +48,14 @@ extension Phone {
 
   // MARK: The side that is transferred
 
-  /// Calls whom the far side of a call has asked this side to call.
+  /// Places the call that the far side of a call has asked for.
   ///
-  /// The user has to want it: such a call may cost money. It goes by the account of the call in
-  /// which it was asked for, or by none.
+  /// To be called only if the user agrees, since such a call may cost money. The new call goes
+  /// through the account of the call in which it was asked for, or through none.
   ///
-  /// - Parameter uuid: the call of which `PhoneEvent.transferRequested` has told.
+  /// - Parameter uuid: the call that `PhoneEvent.transferRequested` has named.
   /// - Throws: a `PhoneError` if nothing was asked for, or the target cannot be called; in the
-  ///   second case the far side has been told.
+  ///   second case the far side has been notified.
   public func acceptTransfer(_ uuid: UUID) async throws {
     let (id, target) = try takeRequest(uuid)
     do {
@@ -67,7 +67,7 @@ extension Phone {
     }
   }
 
-  /// Goes on with a far side that has asked this side to call another one.
+  /// Declines a transfer that the far side of a call has asked for; the call goes on.
   ///
   /// Throws a `PhoneError` if nothing was asked for.
   public func declineTransfer(_ uuid: UUID) async throws {
@@ -81,33 +81,34 @@ extension Phone {
     return (id, target)
   }
 
-  /// Notes whom the far side of a call wants this side to call.
+  /// Notes the target that the far side of a call asks this side to call, and reports it to the
+  /// user.
   func note(_ target: TransferTarget, for id: SIPCallID) {
     guard let call = control.call(of: id) else { return }
     requestedTransfers[call.uuid] = target
     continuation.yield(.transferRequested(call.uuid, to: target.uri))
   }
 
-  /// The account by which a call goes; nil for one without a server.
+  /// Returns the account that a call goes through; nil for one without a server.
   private func account(of uuid: UUID) -> String? {
     routes[uuid]?.account ?? origins[uuid]?.account
   }
 
-  /// Tells a far side that has asked for a call what has become of it.
+  /// Reports the status of a requested call to the far side that asked for it.
   func reportTransfer(of uuid: UUID, status: Int, reason: String) async {
     guard let id = transfers[uuid]?.id else { return }
     if status >= 200 { transfers[uuid] = nil }
     await agent.reportTransfer(id, status: status, reason: reason)
   }
 
-  /// Goes on with the call that was interrupted for one which has come to nothing.
+  /// Reports that a requested call has failed, and resumes the call that was interrupted for it.
   func endTransfer(of uuid: UUID) async {
     guard let transfer = transfers[uuid] else { return }
     await reportTransfer(of: uuid, status: 480, reason: "Temporarily Unavailable")
     if let interrupted = transfer.interrupted { resumeLater(interrupted) }
   }
 
-  /// Goes on with the far side whose place another one wanted to take, and did not.
+  /// Resumes the call that another one was to replace, and did not.
   func endReplacement(by uuid: UUID) {
     guard let old = replacements.removeValue(forKey: uuid), !old.wasHeld else { return }
     resumeLater(old.uuid)
@@ -131,10 +132,11 @@ extension Phone {
 
   // MARK: The side whose far side changes
 
-  /// Answers a caller who takes the place of a far side: the user is in that call already.
+  /// Answers an incoming call that replaces one of the user's, without asking the user.
   ///
-  /// In place of a held call it would interrupt another one: then it rings, and the user decides.
-  /// So does a newcomer of whom less is known, or who may have read the call's name on its way.
+  /// If the replaced call is on hold, the new one would interrupt another call: then it rings, and
+  /// the user decides. The same applies if its caller has a lower trust level, or may have read the
+  /// replaced dialog's identifiers on their way.
   func answerReplacing(
     _ uuid: UUID,
     _ replaced: ReplacedCall?,
@@ -153,13 +155,14 @@ extension Phone {
     }
   }
 
-  /// The same, unless the call still rings.
+  /// Ends the call that another one has replaced, if the new one is established.
   func endReplacedIfEstablished(by uuid: UUID) async {
     if control[uuid]?.establishedAt != nil { await endReplaced(by: uuid) }
   }
 
-  /// Ends the call whose place another one has taken, once that is encrypted if this one was; its
-  /// conference goes on with the new one.
+  /// Ends the call that another one has replaced, once the new one is encrypted if the old one was.
+  ///
+  /// The conference of the old call goes on with the new one.
   func endReplaced(by uuid: UUID) async {
     guard let old = replacements[uuid], control.isProtected(uuid, like: old.uuid) else { return }
     replacements[uuid] = nil

@@ -31,7 +31,7 @@ public import VoiceEngine
 /// **Life cycle:** `start` listens, `stop` hangs up and closes; one phone at a time in a process,
 /// since the process has one audio session. **Thread safety:** an actor.
 public actor Phone {
-  /// What happens, in order; for one reader.
+  /// Events, in order; for one reader.
   public nonisolated let events: AsyncStream<PhoneEvent>
 
   private enum Input: Sendable {
@@ -53,19 +53,19 @@ public actor Phone {
   var identity: Identity?
   var peers = PeerBook(nil)
   var legs: [UUID: MediaLeg] = [:]
-  /// Where the far sides of outgoing calls are.
+  /// Routes to the far sides of outgoing calls.
   var routes: [UUID: CallRoute] = [:]
-  /// Who incoming calls say that they are from, and where they came from.
+  /// Origins of incoming calls: the callers' claims, and the sources.
   var origins: [UUID: CallOrigin] = [:]
-  /// Whom the far sides of these calls want this side to call.
+  /// Targets that the far sides of these calls ask this side to call.
   var requestedTransfers: [UUID: TransferTarget] = [:]
-  /// Which far sides have asked for these calls.
+  /// Transfer requests by which these calls came about.
   var transfers: [UUID: RequestedCall] = [:]
-  /// The calls whose places these ones take.
+  /// The calls that these ones replace.
   var replacements: [UUID: PhoneControl.Replacement] = [:]
-  /// Calls whose addresses are being collected while they ring.
+  /// Tasks that collect the ICE candidates of calls while they ring.
   var pathTasks: [UUID: Task<Void, Never>] = [:]
-  /// What has become of the accounts, by their addresses.
+  /// Registration states of the accounts, by their addresses.
   var registrations: [String: RegistrationState] = [:]
   private var workers: [Task<Void, Never>] = []
   /// The first call must have the configured RTP port; later ones may find it in use.
@@ -74,10 +74,10 @@ public actor Phone {
   var digitListener: EventListener?
   var publisher: ServicePublisher?
   var recordings: [UUID: CallRecording] = [:]
-  /// Files that are being completed, by where they are.
+  /// Recordings that are being closed, by their files.
   var closings: [URL: Task<Void, Never>] = [:]
 
-  /// A phone that is not listening yet.
+  /// Creates a phone that is not listening yet.
   public init(_ configuration: PhoneConfiguration) {
     self.configuration = configuration
     (events, continuation) = AsyncStream.makeStream()
@@ -139,20 +139,20 @@ public actor Phone {
     announce(at: addresses)
   }
 
-  /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's name.
+  /// Calls a SIP URI, for example `sip:bob@192.168.1.20`, and returns the call's identifier.
   ///
   /// - Parameters:
   ///   - text: the URI; with an account also a user's name at its server, or a telephone number.
   ///   - account: the address of the account to call with; nil for the one whose server has the
   ///     URI's domain, for the first one if `text` is no URI, or else for none.
-  /// - Returns: the call's name.
+  /// - Returns: the call's identifier.
   /// - Throws: a `PhoneError` if `text` cannot be called.
   @discardableResult
   public func call(_ text: String, account: String? = nil) async throws -> UUID {
     try await call(text, account.map { .named($0) } ?? .any)
   }
 
-  /// Calls, perhaps since the far side of another call has asked for it.
+  /// Places a call, for `transfer` if the far side of another call has asked for this one.
   @discardableResult
   func call(
     _ text: String,
@@ -229,10 +229,10 @@ public actor Phone {
   }
 
   /// Holds a call: no voice is sent or played, and the sound devices are free unless another call
-  /// has them; or resumes it, whereupon the active call is held.
+  /// has them; or resumes it, upon which the active call is held.
   ///
-  /// Where the devices or descriptors for a resume are missing, an error tells why, and the call is
-  /// held again.
+  /// If devices or descriptors for a resume are missing, an error says why, and the call is held
+  /// again.
   public func setHeld(_ uuid: UUID, _ isHeld: Bool) async throws {
     try await controller.request(
       CXTransaction(action: CXSetHeldCallAction(call: uuid, onHold: isHeld))

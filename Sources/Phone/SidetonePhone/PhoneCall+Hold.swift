@@ -2,9 +2,9 @@ import MediaCore
 import SIPSignalling
 
 extension PhoneCall {
-  /// This side's hold, and what is known of the far side's.
+  /// This side's hold, and the far side's as far as it is known.
   struct Hold: Equatable, Sendable {
-    /// How far a resume has come that has brought no voice yet.
+    /// The state of a resume that has brought no voice yet.
     enum Resume: Equatable, Sendable {
       case begun
       /// The voice could not start, and the call is about to be held again.
@@ -13,16 +13,17 @@ extension PhoneCall {
 
     var isHeld = false
     var isHeldByFarSide = false
-    /// When this side resumed the call: an agreement has to follow.
+    /// Time at which this side last resumed the call, upon which the far side has to agree to
+    /// media; nil while held.
     var resumedAt: MonotonicInstant?
-    /// Nil if there was no resume, or once there is a voice.
+    /// The state of the last resume; nil without one, and once there is voice.
     var resume: Resume?
-    /// The agreement before a hold that the far side has not agreed to.
+    /// The agreement before a hold that the far side has not agreed to; nil without one.
     var former: NegotiatedMedia?
   }
 
-  /// Goes on with the agreement before, if the far side has taken neither the hold nor its end: the
-  /// hold was this side's alone.
+  /// Restores the former agreement, if the far side has refused both the hold and its end: the hold
+  /// was this side's alone.
   mutating func goOnAsBefore() -> [PhoneCallEffect] {
     guard !hold.isHeld, media == nil, let former = hold.former else { return [] }
     media = former

@@ -3,12 +3,12 @@ import SIPSignalling
 import VoiceEngine
 
 extension PhoneCall {
-  /// The time, in nanoseconds, for which an answer of the far side's signalling shows that it is
-  /// there; it is asked each second.
+  /// Time for which an answer of the far side's signalling shows its presence, in nanoseconds;
+  /// queries are sent once a second.
   private static let presenceNanoseconds: Int64 = 10_000_000_000
 
-  /// Takes in the figures of a call that can be talked in since `established`: a far side that is
-  /// silent is asked whether it is there, and given up if it is not.
+  /// Judges the statistics of a call that is established since `established`: a silent far side is
+  /// queried for its presence, and given up if it is gone.
   mutating func judge(
     _ statistics: StreamStatistics,
     since established: MonotonicInstant,

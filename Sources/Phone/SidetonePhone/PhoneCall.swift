@@ -6,7 +6,7 @@ import SIPSignalling
 import SRTP
 import VoiceEngine
 
-/// One call of a phone, without I/O: what happened goes in, what to do about it comes out.
+/// One call of a phone, without I/O: takes events and returns effects.
 ///
 /// `handle` takes one event and returns effects, which the phone performs in order. Time is an
 /// argument. The phases and their transitions:
@@ -15,11 +15,11 @@ import VoiceEngine
 /// |---|---|---|
 /// | `dialing` | `invited` | `inviting` |
 /// | `dialing` | `inviteFailed` | `ended` |
-/// | `inviting` in a way that has another one | `signallingEnded`: no connection, 488 | `dialing` |
+/// | `inviting` with an attempt left | `signallingEnded`: no connection, 488 | `dialing` |
 /// | `ringing` | `accepted` | `answering` |
 /// | `inviting`, `answering` | `established` | `established` |
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
-/// | all but `ended` | a transfer that has come to its end | `ended` |
+/// | all but `ended` | a transfer that has succeeded | `ended` |
 /// | all but `ended` | `reset`, `phoneStopped` | `ended` |
 /// | `dialing`, `inviting` without media | `unreachable` | `ended` |
 /// | `inviting` | three minutes without progress | `ended` |
@@ -27,19 +27,19 @@ import VoiceEngine
 /// | all but `ended` | a media timeout, a resume without an answer | `ended` |
 /// | all but `ended` | `voiceFailed`, unless it is after a resume | `ended` |
 ///
-/// Every other event leaves the phase as it is. Nothing comes out of a call that has ended.
+/// Every other event leaves the phase as it is. A call that has ended returns no effects.
 struct PhoneCall: Equatable, Sendable {
-  /// How far a call has come.
+  /// The phase of a call.
   enum Phase: Equatable, Sendable {
     /// Outgoing; no INVITE has been sent.
     case dialing
     /// Outgoing; the far side has not answered.
     case inviting
-    /// Incoming; it stops ringing at that time.
+    /// Incoming; it stops ringing at the given time.
     case ringing(until: MonotonicInstant)
     /// Incoming; 200 OK has been sent, ACK has not arrived.
     case answering
-    /// Both sides can talk, since that time.
+    /// Both sides can talk, since the given time.
     case established(since: MonotonicInstant)
     case ended
   }
@@ -61,44 +61,44 @@ struct PhoneCall: Equatable, Sendable {
   let uuid: UUID
   let isOutgoing: Bool
   let rule: SecurityRule
-  /// The far side, as it is shown.
+  /// The far side, as it is shown to the user.
   var remote: String
-  /// Nil before an INVITE was sent, and after the dialog has ended.
+  /// Signalling's identifier; nil before an INVITE was sent, and after the dialog has ended.
   private(set) var sip: SIPCallID?
   private(set) var phase: Phase
-  /// How the far side was invited last, and as what.
+  /// The latest INVITE to the far side; nil for an incoming call.
   private var invitation: Invitation?
   private(set) var isMuted = false
-  /// True for a call by way of an account's server.
+  /// True for a call through an account's server.
   var isByServer = false
   /// True for a caller with whom there was no call before, and whom no account's server passed on.
   var isByStranger = false
-  /// Calls of one conference hear each other; 0 stands for none.
+  /// The call's conference, whose members hear each other; 0 for none.
   var conference = 0
   var media: NegotiatedMedia?
-  /// Nil before keys are there, and in an open call.
+  /// The encryption of the call; nil before keys are there, and in an unencrypted call.
   private var encrypted: Encrypted?
-  /// What the media that was agreed on last claimed, also during a hold.
+  /// The claim of the media that was agreed on last, kept during a hold.
   private var claim: MediaClaim?
-  /// What the user knows of the protection.
+  /// The protection that was last reported to the user.
   private var told: CallProtection?
   var hold = Hold()
-  /// When the far side last showed that it rings, or was invited.
+  /// Time at which the far side last signalled ringing, or was invited.
   private var progressedAt: MonotonicInstant?
-  /// When the far side was last asked whether it is still there, during a hold.
+  /// Time of the last presence query in a hold, or of the hold's beginning; nil without a hold.
   private var askedAt: MonotonicInstant?
-  /// When the far side's signalling last said that it is still there.
+  /// Time at which the far side's signalling last showed its presence.
   var presentAt: MonotonicInstant?
   /// The reason to give when the call system ends the call.
   private var ending: CallEnd?
 
-  /// How long a far side may take to agree to a resume: RFC 3261's timer B, and 3 s more.
+  /// Time for a far side to agree to a resume, in nanoseconds: RFC 3261's timer B, and 3 s more.
   private static let agreementNanoseconds: Int64 = 35_000_000_000
-  /// How long a far side may ring without a sign of life: RFC 3261's timer C.
+  /// Longest ringing without a sign of life, in nanoseconds: RFC 3261's timer C.
   private static let ringingNanoseconds: Int64 = 180_000_000_000
-  /// How often a far side is asked whether it is still there, while nothing is to be heard of it.
+  /// Interval of presence queries while no voice is expected, in nanoseconds.
   static let questionNanoseconds: Int64 = 30_000_000_000
-  /// How long after a resume the answer to the hold before it may still arrive.
+  /// Time after a resume in which an answer to the hold may still arrive, in nanoseconds.
   private static let lateAnswerNanoseconds: Int64 = 1_000_000_000
 
   /// An outgoing call, before its start action is performed.
@@ -126,7 +126,7 @@ struct PhoneCall: Equatable, Sendable {
     phase = .ringing(until: deadline)
   }
 
-  /// Whether the call can be listened to; nil before that is known.
+  /// The protection of the call against eavesdropping; nil before that is known.
   var protection: CallProtection? {
     if claim == .open { return .open }
     if let encrypted {
@@ -138,7 +138,7 @@ struct PhoneCall: Equatable, Sendable {
     return nil
   }
 
-  /// How the far side was invited; nil for an incoming call.
+  /// The transport of the latest INVITE to the far side; nil before it, and for an incoming call.
   var transport: SIPTransport? { invitation?.transport }
 
   /// True while this side holds the call.
@@ -147,15 +147,15 @@ struct PhoneCall: Equatable, Sendable {
   /// True while a caller waits for an answer.
   var isRinging: Bool { if case .ringing = phase { true } else { false } }
 
-  /// True while the call has the sound, or is to have it once the far side answers.
+  /// True while the call has the audio, or is to have it once the far side answers.
   var isActive: Bool { !isHeld && !isRinging }
 
-  /// Since when both sides can talk; nil before.
+  /// Time since which both sides can talk; nil before.
   var establishedAt: MonotonicInstant? {
     if case .established(let since) = phase { since } else { nil }
   }
 
-  /// Takes in an event and returns what to do about it, in order.
+  /// Applies an event and returns the resulting effects, in order.
   mutating func handle(_ event: PhoneCallEvent, at now: MonotonicInstant) -> [PhoneCallEffect] {
     guard phase != .ended else { return [] }
     switch event {

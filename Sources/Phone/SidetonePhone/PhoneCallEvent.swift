@@ -3,7 +3,7 @@ import CallSecurity
 import SIPSignalling
 import VoiceEngine
 
-/// What the call system asks of a call.
+/// A request of the call system to a call.
 enum PhoneCallRequest: Equatable, Sendable {
   /// Invite the far side at a SIP URI.
   case start(uri: String)
@@ -33,7 +33,7 @@ enum PhoneCallEvent: Equatable, Sendable {
   case mediaFailed(CallEnd)
   /// The stream could not start.
   case voiceFailed(String)
-  /// The handshake has brought keys; `isLasting` says whether the far side has an identity.
+  /// The handshake has brought keys; `isLasting` is true if the far side's identity lasts.
   case encrypted(Encryption, isLasting: Bool)
 
   // Signalling.
@@ -41,20 +41,20 @@ enum PhoneCallEvent: Equatable, Sendable {
   case progressed
   /// The sides agreed on media, at first or by a re-INVITE of either side.
   case agreed(NegotiatedMedia)
-  /// A way for the voice is known, or another one.
+  /// A path for the voice was selected, or another one.
   case routed(MediaRoute)
   /// The dialog is confirmed.
   case established
-  /// The far side does not take a re-INVITE of this side's.
+  /// The far side has refused a re-INVITE of this side's.
   case offerRefused
-  /// The far side's signalling has answered whether it is still there.
+  /// The far side's signalling has shown that it is still there.
   case present
   /// A re-INVITE could not be sent.
   case renegotiationFailed(String)
   case signallingEnded(SIPEndReason)
-  /// The status of the call that the far side was asked to make.
+  /// The status of the call that the far side was asked to place.
   case transferProgressed(Int)
-  /// The far host says that no SIP phone listens there.
+  /// The far side's host reports that no SIP phone listens there.
   case unreachable(String)
 
   // Media, session and time.
@@ -69,23 +69,24 @@ enum PhoneCallEvent: Equatable, Sendable {
   case phoneStopped
 }
 
-/// How a far side is invited, if the usual way has come to nothing.
+/// The terms of an INVITE, which change from one failed attempt to the next.
 struct Attempt: Equatable, Sendable {
-  /// In the open: there is no encrypted connection.
+  /// True to signal without encryption, since no encrypted connection was possible.
   var signalsOpenly = false
-  /// What the offer leaves to the far side.
+  /// The kinds of calls among which the offer lets the far side choose.
   var choice = EncryptionOffer.Choice.any
 }
 
 extension SecurityRule {
-  /// What the first offer leaves to the far side.
+  /// The kinds of calls among which the first offer lets the far side choose.
   var firstChoice: EncryptionOffer.Choice { isEncryptionRequired ? .encryption : .any }
 
-  /// The next choice for a far side that has refused an offer's media (488), nil if none is left.
+  /// Returns the choice for the next offer to a far side that has refused an offer's media (488);
+  /// nil if none is left.
   ///
-  /// Phones that always encrypt refuse an offer that leaves the choice, those that know nothing but
-  /// described keys one that asks for a handshake, and some that know no encryption each that
-  /// names one.
+  /// Phones that always encrypt refuse an offer that allows unencrypted calls. Phones that support
+  /// described keys alone refuse one that requires a handshake. Some phones without encryption
+  /// refuse every offer that mentions it.
   func choice(
     after choice: EncryptionOffer.Choice,
     _ transport: SIPTransport?
@@ -99,7 +100,7 @@ extension SecurityRule {
   }
 }
 
-/// What is to be done about a call.
+/// An action that the phone performs for a call.
 enum PhoneCallEffect: Equatable, Sendable {
   /// Send an INVITE, then report `invited` or `inviteFailed`.
   case invite(uri: String, Attempt)
@@ -112,24 +113,25 @@ enum PhoneCallEffect: Equatable, Sendable {
   case hangUp(SIPCallID, as: SIPRefusal)
   /// Send a re-INVITE that holds or resumes.
   case sendHold(SIPCallID, Bool)
-  /// Ask the far side whether it is still there; may report `signallingEnded`.
+  /// Query the far side's presence; may report `signallingEnded`.
   case ask(SIPCallID)
   /// Ask the call system to hold the call; may report `mediaFailed`.
   case hold
-  /// What the call's stream has to be like from now on; nil for none. May report `voiceFailed`.
+  /// Adapt the call's stream to an agreement, or end it if that is nil; may report `voiceFailed`.
   case agree(NegotiatedMedia?)
-  /// The way that the call's voice takes from now on. May report `voiceFailed`.
+  /// Send the call's voice over this path from now on; may report `voiceFailed`.
   case route(MediaRoute)
   case mute(MuteState)
   case sendDigits([UInt8])
   case setConference(Int)
-  /// Tell the call system.
+  /// Report to the call system.
   case reportConnecting
   case reportConnected
   case reportEnded(CXCallEndedReason)
-  /// Tell the user.
+  /// Report to the user.
   case tell(PhoneEvent)
-  /// Remember the far side at an address: encrypted, and its identity if it has one.
+  /// Remember that the far side at an address was encrypted, and its identity if it has a lasting
+  /// one.
   case remember(address: String, Fingerprint?)
   /// Close the port and forget the call.
   case release

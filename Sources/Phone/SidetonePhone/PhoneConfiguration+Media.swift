@@ -4,12 +4,13 @@ public import SIPSignalling
 import UDPTransport
 public import VoiceEngine
 
-/// What a configuration means for the media of one call.
+/// The media of one call according to a configuration.
 extension PhoneConfiguration {
-  /// A socket for RTP that is offered at a numeric address of this machine.
+  /// Opens a socket for RTP that is offered at a numeric address of this machine.
   ///
-  /// Unless that is wished for it is bound to no address: packets leave by the way that there
-  /// is, so that the voice goes on when the machine gets another address.
+  /// Unless `bindsMediaToHost` is set, the socket is bound to no address: packets leave by any
+  /// interface that leads to the far side, so that the voice goes on when the machine gets another
+  /// address.
   func openSocket(at host: String, _ policy: MediaLeg.PortPolicy) throws -> MediaSocket {
     let any = host.contains(":") ? "::" : "0.0.0.0"
     let own = bindsMediaToHost ? host : any
@@ -27,7 +28,7 @@ extension PhoneConfiguration {
     }
   }
 
-  /// What to offer or answer at an address.
+  /// Returns the media to offer, or to answer with, at an address.
   func offer(host: String, port: UInt16, encryption: EncryptionOffer? = nil) -> MediaOffer {
     MediaOffer(
       host: host,
@@ -41,7 +42,7 @@ extension PhoneConfiguration {
     )
   }
 
-  /// The stream that an agreement asks for.
+  /// Returns the configuration of the stream that an agreement asks for.
   public func stream(for media: NegotiatedMedia) -> StreamConfiguration {
     var stream = StreamConfiguration(
       codec: media.codec == .opus ? .opus : media.codec == .pcmu ? .pcmu : .pcma,

@@ -1,12 +1,12 @@
 import CallSecurity
 import SIPSignalling
 
-/// What a configuration means for signalling.
+/// Signalling according to a configuration.
 extension PhoneConfiguration {
-  /// True if a certificate has to be shown to somebody.
+  /// True if a certificate is needed, for encryption or for accounts.
   var needsIdentity: Bool { security != .off || !accounts.isEmpty }
 
-  /// What an offer to somebody says of encryption; nil if there is to be none.
+  /// Returns the encryption of offers; nil if there is to be none.
   func encryption(as identity: Identity?) -> EncryptionOffer? {
     guard security != .off else { return nil }
     return identity.map {
@@ -16,7 +16,7 @@ extension PhoneConfiguration {
 }
 
 extension UserAgent {
-  /// Binds the addresses that a configuration asks for, and returns them, to be shown.
+  /// Binds the addresses that a configuration asks for, and returns them for display.
   func start(_ configuration: PhoneConfiguration, as identity: Identity?) async throws -> [String] {
     try start(
       offering: configuration.encryption(as: identity),

@@ -4,8 +4,8 @@ import MediaCore
 import RealTime
 import SIPSignalling
 
-/// All calls of a phone, and what one of them means for the others: conferences, and how many there
-/// may be.
+/// All calls of a phone, and the rules between them: conferences, replacements, and the maximum
+/// number.
 ///
 /// A value without I/O, like `PhoneCall`: every verb returns orders, which the phone carries out.
 struct PhoneControl: Sendable {
@@ -19,16 +19,16 @@ struct PhoneControl: Sendable {
   private let maximumCalls: Int
   private var hasWarnedOfScheduling = false
 
-  /// How long a service has to permit real-time scheduling, since a user may have to agree.
+  /// Time for a service to permit real-time scheduling, in nanoseconds; a user may have to agree.
   private static let promotionNanoseconds: Int64 = 5_000_000_000
 
   init(maximumCalls: Int) {
     self.maximumCalls = maximumCalls
   }
 
-  /// True while one more caller can be taken.
+  /// True while one more call can be accepted.
   ///
-  /// Strangers who ring leave room for the user and for callers with whom there was a call before
+  /// Ringing strangers leave room for the user and for callers with whom there was a call before
   /// (`isKnown`).
   func hasRoom(forKnown isKnown: Bool) -> Bool {
     calls.count { !isKnown || !$0.isRingingStranger } < maximumCalls
@@ -36,10 +36,11 @@ struct PhoneControl: Sendable {
 
   subscript(uuid: UUID) -> PhoneCall? { calls.first { $0.uuid == uuid } }
 
-  /// The call of a dialog; nil if it has ended.
+  /// Returns the call of a dialog; nil if it has ended.
   func call(of sip: SIPCallID) -> PhoneCall? { calls.first { $0.sip == sip } }
 
-  /// The calls that are neither held nor ringing here, to end before another one is answered.
+  /// Returns the calls that are neither held nor ringing here, to end before another one is
+  /// answered.
   func callsToEnd(before answered: UUID) -> [UUID] {
     calls.filter { $0.uuid != answered && $0.isActive }.map(\.uuid)
   }
@@ -53,7 +54,7 @@ struct PhoneControl: Sendable {
     calls.removeAll { $0.uuid == uuid }
   }
 
-  /// Shows a call's far side in other words.
+  /// Changes the text by which a call's far side is shown.
   mutating func rename(_ uuid: UUID, to remote: String) {
     guard let index = index(of: uuid) else { return }
     calls[index].remote = remote
@@ -61,7 +62,7 @@ struct PhoneControl: Sendable {
 
   // MARK: Events
 
-  /// Takes in what happened to one call.
+  /// Passes an event to one call, and returns the resulting orders.
   mutating func handle(
     _ event: PhoneCallEvent,
     of uuid: UUID,
@@ -78,7 +79,7 @@ struct PhoneControl: Sendable {
     return orders
   }
 
-  /// Takes in what happened to every call.
+  /// Passes an event to every call, and returns the resulting orders.
   mutating func handle(_ event: PhoneCallEvent, at now: MonotonicInstant) -> [Order] {
     calls.map(\.uuid).flatMap { handle(event, of: $0, at: now) }
   }
@@ -101,8 +102,8 @@ struct PhoneControl: Sendable {
     }
   }
 
-  /// The warning that the voice thread runs without real-time scheduling: once, when a service had
-  /// its time to permit it.
+  /// Returns a warning, once, if the voice thread has no real-time scheduling after a service had
+  /// its time to permit it; else nil.
   mutating func noteScheduling(
     _ scheduling: RealTimeThread.Scheduling,
     at now: MonotonicInstant
@@ -120,22 +121,22 @@ struct PhoneControl: Sendable {
 
   // MARK: Calls that make way
 
-  /// What is kept of a call whose place another one is about to take.
+  /// The state of a call that another one is about to replace.
   struct Replacement: Equatable, Sendable {
     let uuid: UUID
     let remote: String
-    /// True if this side held it already.
+    /// True if this side held the call already.
     let wasHeld: Bool
     let isMuted: Bool
-    /// The other calls of its conference.
+    /// The other calls in its conference.
     let others: [UUID]
-    /// True if the user decides: the call's name may have been read on its way, or less is known of
-    /// the newcomer.
+    /// True if the user decides: the dialog's identifiers may have been read on their way, or the
+    /// newcomer has a lower trust level.
     let asks: Bool
   }
 
-  /// The replacement that a caller with that media asks for; nil if the call has ended, or is
-  /// encrypted while the caller is not.
+  /// Returns the replacement that a newcomer with `media` asks for; nil if the call has ended, or
+  /// is encrypted while the newcomer is not.
   func replacement(
     of replaced: ReplacedCall,
     by newcomer: UUID,
@@ -158,7 +159,7 @@ struct PhoneControl: Sendable {
     )
   }
 
-  /// True once a call is protected as well as one that it replaces has been.
+  /// True unless a call is unencrypted while the `old` one, which it replaces, is encrypted.
   func isProtected(_ uuid: UUID, like old: UUID) -> Bool {
     guard case .encrypted? = self[old]?.protection else { return true }
     guard case .encrypted? = self[uuid]?.protection else { return false }
@@ -180,7 +181,8 @@ struct PhoneControl: Sendable {
 
   // MARK: Conferences
 
-  /// Lets a call hear another one and those of its conference, or takes it out with nil.
+  /// Adds a call to the conference of another one, or takes it out of its conference if that is
+  /// nil.
   mutating func setGroup(_ uuid: UUID, with other: UUID?) -> [Order] {
     guard index(of: uuid) != nil else { return [Order(call: uuid, effect: .fail)] }
     guard let other else {

@@ -3,7 +3,7 @@ import CallKit
 import Foundation
 import RTP
 
-/// What reaches the phone from the call system.
+/// A request or event from the call system to the phone.
 enum CallSystemInput: Sendable {
   case perform(PhoneCallRequest, Delivered)
   /// Joins the action's call with another one, or separates it.
@@ -20,7 +20,7 @@ struct Delivered: @unchecked Sendable {
   let action: CXCallAction
 }
 
-/// Forwards what the call system wants to the phone, in order.
+/// Forwards the call system's requests and events to the phone, in order.
 final class PhoneDelegate: NSObject, CXProviderDelegate {
   private let forward: @Sendable (CallSystemInput) -> Void
 

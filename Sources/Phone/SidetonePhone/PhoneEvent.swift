@@ -3,19 +3,19 @@ public import Foundation
 public import SIPSignalling
 public import VoiceEngine
 
-/// Something that a phone's user wants to know.
+/// An event of interest to a phone's user.
 public enum PhoneEvent: Equatable, Sendable {
   /// The phone listens at these addresses.
   case registered(addresses: [String])
-  /// Calls to an account reach this machine by way of its server, for so many seconds, after which
-  /// that is renewed.
+  /// Calls to an account reach this machine through its server for the given seconds, before the
+  /// end of which the registration is renewed.
   case accountRegistered(String, server: String, seconds: Int)
-  /// Calls to an account do not reach this machine; it is tried again after so many seconds, or
-  /// never if that is nil.
+  /// Calls to an account do not reach this machine; registration is retried after the given
+  /// seconds, or never if that is nil.
   case accountUnregistered(String, reason: String, retryingAfter: Int?)
-  /// What is done to register an account, in words.
+  /// A step in the registration of an account, in words.
   case accountStep(String, String)
-  /// So many new voice messages wait for an account.
+  /// The number of new voice messages that wait for an account has changed.
   case messagesWaiting(String, count: Int)
   /// A call arrives.
   case incoming(UUID, from: String)
@@ -25,9 +25,9 @@ public enum PhoneEvent: Equatable, Sendable {
   case ringing(UUID)
   /// Both sides can talk.
   case connected(UUID, to: String)
-  /// Whether a call can be listened to on its way is known, perhaps while it rings.
+  /// The protection of a call against eavesdropping is known, perhaps while it still rings.
   case secured(UUID, CallProtection)
-  /// How the voice of a call reaches the far side, where the two have checked it.
+  /// The path of a call's voice was selected, by connectivity checks of the two sides.
   case routed(UUID, MediaRoute)
   /// The user has compared the words of a call with the far side's.
   case verified(UUID)
@@ -41,17 +41,17 @@ public enum PhoneEvent: Equatable, Sendable {
   case resumedByFarSide(UUID)
   /// The far side of a call was asked to call another one.
   case transferring(UUID, to: String)
-  /// The far side of a call wants this side to call another one: `Phone.acceptTransfer` does.
+  /// The far side of a call asks this side to call another one: `Phone.acceptTransfer` does.
   case transferRequested(UUID, to: String)
   /// A call is in a conference with another.
   case joined(UUID, with: UUID)
   /// A call has left its conference.
   case separated(UUID)
-  /// A call is being recorded to a file, which the far side hears of.
+  /// A call is being recorded to a file; the far side hears a tone.
   case recording(UUID, file: String)
   /// A recording has ended, by itself if there is a reason.
   case recordingEnded(UUID, file: String, reason: String?)
-  /// The far side pressed a key.
+  /// The far side sent a DTMF digit.
   case pressed(UUID, key: String)
   /// A call is over.
   case ended(UUID, CallEnd)
@@ -60,13 +60,14 @@ public enum PhoneEvent: Equatable, Sendable {
   /// The audio session is inactive: devices are released, or kept for half a second if another call
   /// may want them.
   case audioDeactivated
-  /// A call goes on with other devices, by the names that open them; nil on a side that has none.
+  /// A call continues with other devices, given by the names that open them; nil for a direction
+  /// that has none.
   ///
   /// The reason is named as `AVAudioSession.RouteChangeReason` names it.
   case routeChanged(reason: String, microphone: String?, loudspeaker: String?)
-  /// The sound server that a call goes through has gone; the call goes on in silence.
+  /// The sound server that a call uses has gone; the call continues in silence.
   case mediaServicesLost
-  /// The sound server is back, and the call with it.
+  /// The sound server is back, and so is the call's sound.
   case mediaServicesReset
   /// Something went wrong that the user should know of.
   case error(String)
@@ -80,7 +81,7 @@ public struct CallStatistics: Equatable, Sendable {
   public let seconds: Double
   /// True while silence is sent.
   public let isMuted: Bool
-  /// Whether the call can be listened to on its way.
+  /// The protection of the call against eavesdropping.
   public let protection: CallProtection
   /// The stream's figures.
   public let stream: StreamStatistics
@@ -91,9 +92,9 @@ public struct CallStatistics: Equatable, Sendable {
   public let isRealTime: Bool
 }
 
-/// A wish that a phone cannot grant.
+/// A request that a phone cannot fulfil.
 public struct PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Why, in words.
+  /// The reason in words.
   public let description: String
 
   init(_ description: String) {

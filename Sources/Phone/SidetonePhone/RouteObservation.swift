@@ -8,7 +8,7 @@ import Foundation
 struct RouteObservation {
   private let tokens: [any NSObjectProtocol]
 
-  /// Calls `yield` from any thread.
+  /// Begins to observe; `yield` is called on any thread.
   init(yield: @escaping @Sendable (PhoneEvent) -> Void) {
     let session = AVAudioSession.sharedInstance()
     func observe(

@@ -4,7 +4,7 @@ import UDPTransport
 /// Reads a call's port while nothing else does, as during a hold, so that connectivity checks go
 /// on.
 ///
-/// What else arrives is old by the time that somebody could hear it, and dropped.
+/// Other packets would be too old by the time that they could be played, and are dropped.
 ///
 /// **Life cycle:** it reads from its initialiser until `stop`. **Thread safety:** one owner; it
 /// reads on a queue of its own.
@@ -31,7 +31,7 @@ final class StandbyReader {
 
   deinit { source.cancel() }
 
-  /// Leaves the port and its socket to others; nothing is read from it any more when this returns.
+  /// Stops reading and returns the socket; nothing is read from it any more when this returns.
   @discardableResult
   func stop() -> MediaSocket? {
     source.cancel()

@@ -7,10 +7,9 @@ import MediaCore
 import RealTime
 import UDPTransport
 
-/// One account of a user agent: its connection, its registration, and what is sent through its
-/// server.
+/// One account of a user agent: its connection, its registration, and requests through its server.
 ///
-/// `Registration` decides; the line asks the DNS and sends what it orders.
+/// `Registration` decides; the line queries the DNS and sends what `Registration` orders.
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
 /// the agent owns it; libre holds an unretained pointer to it, which `release` takes back.
@@ -18,18 +17,18 @@ import UDPTransport
 final class AccountLine {
   /// One REGISTER with the answers to its challenges.
   private struct Exchange {
-    /// What the registration is asked for; 0 to end it.
+    /// Requested duration of the registration in seconds; 0 to end it.
     var seconds = 0
     var challenges = 0
-    /// True if the first request answers a challenge of before, which may have been forgotten.
+    /// True if the first request answers an earlier challenge, which may have been forgotten.
     var isRemembered = false
 
-    /// One for a password that was not asked for before, one for a nonce that has become stale.
+    /// Maximum number of challenges: one for the password, and one for a nonce that became stale.
     static let challengeLimit = 2
   }
 
   let account: SIPAccount
-  /// What messages of the account travel by; nil before a server was found.
+  /// The stack that carries the account's messages; nil before a server was found.
   private(set) var stack: SIPStack?
   /// True once the server knows that this side is gone, or need not know.
   private(set) var hasLeft = false
@@ -40,7 +39,7 @@ final class AccountLine {
   private var tls: OpaquePointer?
   private var registration: Registration
   private let request = LibreSlot()
-  /// What tells that the connection to the server is gone.
+  /// Watch on the connection to the server, which notices its end.
   private let lifeline = LibreSlot()
   private lazy var messages = MessageWatch { [weak self] count in
     guard let self else { return }
@@ -54,30 +53,30 @@ final class AccountLine {
   private(set) var terms: DigestTerms?
   private var exchange = Exchange()
   private var sequence: UInt32 = 0
-  /// What stays the same in all REGISTER requests (RFC 3261 section 10.2.4).
+  /// Headers that are the same in all REGISTER requests (RFC 3261 section 10.2.4).
   private let head: String
   private var ownAddress = sa()
-  /// The address that the server calls, nil if there is none.
+  /// The registered contact address; nil if there is none.
   private var registeredAddress: sa?
-  /// By what a server knows this program whatever its address is (RFC 5626 section 4.2); another
-  /// one on this machine is another phone.
+  /// Instance ID, by which a server recognizes this program at any address (RFC 5626 section 4.2);
+  /// another program on this machine has another one.
   private let instance: String
   private var server: SIPServer?
-  /// The address for which a move was noticed; nil once there is a stack at it.
+  /// The new address of a move that was noticed; nil once there is a stack at it.
   private var movedTo: String?
-  /// Where later requests go first: the server, or what it named by `Service-Route` (RFC 3608).
+  /// Route of later requests: the server, or what it named by `Service-Route` (RFC 3608).
   private(set) var routes: [String] = []
   private var timer: Task<Void, Never>?
   private var keepalive: Task<Void, Never>?
   private var search: Task<Void, Never>?
 
-  /// Routers forget a translation after 30 s of silence, the strictest of them.
+  /// Pause between keepalives: the strictest routers forget a translation after 30 s of silence.
   private static let keepalivePause = Duration.seconds(25)
 
-  /// More proxies on the way are no use.
+  /// Maximum number of proxies in `routes`.
   private static let routeLimit = 8
 
-  /// A line that does nothing yet; `names` asks the name servers.
+  /// Creates a line that does nothing yet; `names` is libre's DNS client.
   @unsafe
   init(_ account: SIPAccount, identity: Identity, names: OpaquePointer?, agent: UserAgent) {
     self.account = account
@@ -106,7 +105,7 @@ final class AccountLine {
 
   // MARK: Events
 
-  /// Takes in an event and does what is to be done about it.
+  /// Passes an event to `registration` and performs the effects.
   func handle(_ event: Registration.Event) {
     for effect in registration.handle(event, at: MonotonicClock.now()) { perform(effect) }
     schedule()
@@ -146,7 +145,7 @@ final class AccountLine {
     report(.accountStep(account.address, step))
   }
 
-  /// Says to the server that this machine is not called any more.
+  /// Ends the registration at the server, and all other activity but the stack.
   func leave() {
     messageTimer?.cancel()
     messages.clear()
@@ -248,7 +247,7 @@ final class AccountLine {
     }
   }
 
-  /// Registers anew if the way to the server now begins at another address of this machine.
+  /// Registers anew if this machine now reaches the server from another of its addresses.
   func follow() {
     guard let server, let stack,
       let remote = SocketAddress(host: server.address, port: server.port),
@@ -266,14 +265,14 @@ final class AccountLine {
     handle(.networkChanged)
   }
 
-  /// Registers anew over another connection, since the one of before has been forgotten or is gone.
+  /// Registers anew over a new connection, since the former one was forgotten or is gone.
   func reconnect(after event: Registration.Event) {
     guard event != .connectionLost || registration.isRegistered else { return }
     isConnectionOld = true
     handle(event)
   }
 
-  /// There is no hurry.
+  /// Pause before the subscription to waiting messages, which is not urgent.
   private static let messagePause = Duration.seconds(1)
 
   private func watchMessages() {

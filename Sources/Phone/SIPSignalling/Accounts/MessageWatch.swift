@@ -1,7 +1,7 @@
 import CLibre
 import Glibc
 
-/// How many messages wait for an account, as its server says (RFC 3842).
+/// A subscription to the number of new messages that wait for an account (RFC 3842).
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
 /// the line owns it; libre holds an unretained pointer to it, which `clear` takes back.
@@ -10,10 +10,10 @@ final class MessageWatch {
   private let subscription = LibreSlot()
   private let report: (Int) -> Void
   private var reported = 0
-  /// True once the server has said that it knows no messages.
+  /// True once the server has answered that it does not support such subscriptions.
   private var isRefused = false
 
-  /// A watch that has not begun; it reports a number that has changed.
+  /// Creates a watch that has not begun; `report` is called with each changed number of messages.
   init(_ report: @escaping (Int) -> Void) {
     self.report = report
   }
@@ -27,13 +27,13 @@ final class MessageWatch {
     unsafe context.map { unsafe Unmanaged<MessageWatch>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Ends the subscription; the next one is made even where one was refused before.
+  /// Ends the subscription; the next one is attempted even if one was refused before.
   func clear() {
     isRefused = false
     subscription.clear()
   }
 
-  /// Subscribes, unless that was done or was refused.
+  /// Subscribes, unless there is a subscription or one was refused.
   func begin(_ line: AccountLine, over stack: SIPStack) {
     guard subscription.isEmpty, !isRefused else { return }
     let eventSocket = unsafe stack.eventSocket
@@ -71,9 +71,9 @@ final class MessageWatch {
     subscription.clear()
   }
 
-  /// True for a status by which a server says that it knows no messages.
+  /// True for a status by which a server says that it does not support such subscriptions.
   ///
-  /// Other failures mean that it has forgotten the subscription, or cannot take it now.
+  /// Other failures mean that it has forgotten the subscription, or cannot accept it now.
   static func isRefusal(_ status: UInt16) -> Bool {
     switch status {
     case ..<300, 408, 480, 481, 491, 500, 502...599: false

@@ -1,7 +1,7 @@
 import CLibre
 import Glibc
 
-/// One question to the name servers, by libre.
+/// One DNS query, made by libre.
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
 /// libre holds an unretained pointer to it, which ends with the answer or with `cancel`.
@@ -11,11 +11,11 @@ final class NameQuery {
   private var completion: (([re_location]) -> Void)?
   private let type: UInt16
 
-  /// An answer has more records only to do harm.
+  /// Maximum number of records that are read; only a malicious answer has more.
   private static let capacity = 32
 
-  /// Asks for records of a type; `completion` is called once, with what was found while its texts
-  /// are in place.
+  /// Queries records of a type; `completion` is called once, with the records found, whose texts
+  /// are valid during the call only.
   @unsafe
   init(
     _ name: String,
@@ -49,7 +49,7 @@ final class NameQuery {
     query.clear()
   }
 
-  /// Ends the question without an answer; nothing if there was one.
+  /// Ends the query as if no record had been found; does nothing if there was an answer.
   func cancel() {
     query.clear()
     let completion = unsafe completion
@@ -67,7 +67,7 @@ final class NameQuery {
 }
 
 extension ServerLocator.NamingAuthority {
-  /// A record of libre's, whose texts are in place.
+  /// Copies a record of libre's, whose texts must still be valid.
   @unsafe
   init(_ record: re_location) {
     unsafe self.init(
@@ -81,7 +81,7 @@ extension ServerLocator.NamingAuthority {
 }
 
 extension ServerLocator.Service {
-  /// A record of libre's, whose texts are in place.
+  /// Copies a record of libre's, whose texts must still be valid.
   @unsafe
   init(_ record: re_location) {
     unsafe self.init(

@@ -1,7 +1,7 @@
 import MediaCore
 
-/// The registration of an account with one of its servers (RFC 3261 section 10), without I/O: what
-/// happened goes in, what to do about it comes out.
+/// The registration of an account with one of its servers (RFC 3261 section 10), without I/O: takes
+/// events and returns effects.
 ///
 /// | Phase | Event | Next phase |
 /// |---|---|---|
@@ -18,16 +18,16 @@ import MediaCore
 /// | `waiting` | its end | `locating` |
 /// | all | `stopped` | `stopped` |
 struct Registration: Sendable {
-  /// Something that happened.
+  /// Something that happened to the registration.
   enum Event: Equatable, Sendable {
     case started
-    /// The machine has got another address, or a way to the server.
+    /// The machine has another address, or can reach the server again.
     case networkChanged
     /// The connection to the server has gone.
     case connectionLost
     /// The servers of the domain, in the order in which to try them.
     case located([SIPServer])
-    /// A 200 to the last request, for so many seconds.
+    /// A 200 to the last request: the registration lasts `seconds`.
     case accepted(seconds: Int)
     /// A final response that is not a success.
     case refused(code: Int, phrase: String, advice: Advice)
@@ -37,7 +37,7 @@ struct Registration: Sendable {
     case stopped
   }
 
-  /// What a server says about the next try.
+  /// A server's hints for the next attempt.
   struct Advice: Equatable, Sendable {
     /// `Retry-After`, in seconds.
     var retryAfter: Int?
@@ -45,13 +45,13 @@ struct Registration: Sendable {
     var minimumExpires: Int?
   }
 
-  /// What to do.
+  /// An action that the registration demands.
   enum Effect: Equatable, Sendable {
-    /// Ask the DNS, then report `located`.
+    /// Query the DNS, then report `located`.
     case locate
-    /// Send a REGISTER, in place of one that is on its way; then report how it ended.
+    /// Send a REGISTER, instead of one that is under way; then report its outcome.
     case register(SIPServer, seconds: Int)
-    /// Say to the server that this machine is not to be called any more.
+    /// End the registration at the server.
     case unregister(SIPServer)
     case report(RegistrationState)
   }
@@ -67,33 +67,35 @@ struct Registration: Sendable {
 
   private var phase = Phase.idle
   private var servers: [SIPServer] = []
-  /// How many seconds to ask for.
+  /// Duration to ask for, in seconds.
   private(set) var expires: Int
   private var generator: SeededGenerator
-  /// How many rounds came to nothing, one after the other.
+  /// Number of consecutive rounds that failed.
   private var failures = 0
-  /// The first reason of the round for which no server could be had.
+  /// First reason for a failure in the current round over the servers; nil without one.
   private var reason: String?
   private var hasRaisedExpires = false
-  /// True while the server is asked to keep one registration for each way to this side, by a number
-  /// (RFC 5626); some have a proxy before them that cannot.
+  /// True while the server is asked to keep one registration for each flow to this side, told apart
+  /// by `reg-id` (RFC 5626); some servers are behind a proxy that cannot.
   private(set) var usesOutbound = true
   private var acceptedAt: MonotonicInstant?
-  /// How many connections have ended soon after they were made, one after the other.
+  /// Number of consecutive connections that ended soon after they were made.
   private var shortConnections = 0
   private var reported: RegistrationState?
-  /// When `timePassed` is due; nil while something is waited for that comes by itself.
+  /// Time at which `timePassed` is due; nil while the next event comes by itself.
   private(set) var deadline: MonotonicInstant?
 
-  /// How long a server may take to answer as long as there is another one.
+  /// Time for a server to answer while another one is left, in seconds.
   ///
   /// RFC 3261's timer F would be 32 s.
   private static let patience = 4
-  /// A connection that ends earlier is a short one, of which so many in a row are a fault.
+  /// Duration below which a connection is a short one, in nanoseconds.
   private static let shortConnection: Int64 = 10_000_000_000
+  /// Number of consecutive short connections that count as a fault of the server.
   private static let shortConnectionLimit = 3
-  /// RFC 5626 section 4.5: the longest pause, and the first one.
+  /// Longest pause before another round, in seconds (RFC 5626 section 4.5).
   private static let longestPause = 1_800
+  /// Longest pause after the first failed round, in seconds (RFC 5626 section 4.5).
   private static let firstPause = 30
 
   init(expires: Int, seed: UInt64) {
@@ -101,7 +103,7 @@ struct Registration: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// True once this side wants to be registered no more.
+  /// True once this side has ended the registration.
   var isStopped: Bool { phase == .stopped }
 
   /// True while the server keeps the registration.
@@ -118,7 +120,7 @@ struct Registration: Sendable {
     }
   }
 
-  /// Takes in an event and returns what to do about it, in order.
+  /// Applies an event and returns the resulting effects, in order.
   mutating func handle(_ event: Event, at now: MonotonicInstant) -> [Effect] {
     guard phase != .stopped else { return [] }
     switch event {

@@ -2,8 +2,10 @@ import CLibre
 import DigestAuthentication
 
 extension SIPAccount {
-  /// The credentials in libre's memory, for whom asks on the given terms, or on any; the
-  /// caller releases them.
+  /// Returns the credentials in libre's memory, for challenges on the given terms, or on any if
+  /// nil.
+  ///
+  /// The caller releases them.
   @unsafe
   func makeCredentials(on terms: DigestTerms?) -> UnsafeMutablePointer<re_credentials>? {
     let credentials = unsafe re_credentials_alloc(login, password, terms?.realm)
@@ -17,9 +19,10 @@ extension SIPAccount {
 }
 
 extension AccountLine {
-  /// The credentials for requests beside REGISTER, which pass other hands than the server's.
+  /// Returns the credentials for requests other than REGISTER, which may pass through other hands
+  /// than the server's.
   ///
-  /// A server that takes registrations without a password has the realm of its domain.
+  /// If the server accepts registrations without a password, its realm is assumed to be its domain.
   @unsafe
   func makeCredentials(isProxyOnly: Bool = false) -> UnsafeMutablePointer<re_credentials>? {
     let usual = DigestTerms(realm: account.domain, isStrong: false, hasQuality: false)
@@ -30,7 +33,7 @@ extension AccountLine {
 }
 
 extension SIPCall {
-  /// The credentials for the call's requests.
+  /// Returns the credentials for the call's requests; nil without an account.
   @unsafe
   func makeCredentials() -> UnsafeMutablePointer<re_credentials>? {
     guard let account else { return nil }

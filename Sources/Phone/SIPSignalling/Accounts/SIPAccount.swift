@@ -2,15 +2,16 @@ public import CallSecurity
 
 /// An account at a SIP server, by which its user is reached and calls others.
 public struct SIPAccount: Equatable, Sendable {
-  /// How to reach the server.
+  /// The transport to the server.
   public enum Connection: String, CaseIterable, Sendable {
-    /// TLS, whose certificate has to be the server's.
+    /// TLS with a valid certificate of the server.
     case tls
-    /// TCP, in the open.
+    /// TCP, unencrypted.
     case tcp
-    /// UDP, in the open.
+    /// UDP, unencrypted.
     case udp
-    /// What the domain's NAPTR records prefer, be it in the open (RFC 3263 section 4.1).
+    /// The transport that the domain's NAPTR records prefer, encrypted or not (RFC 3263 section
+    /// 4.1).
     case discovered
   }
 
@@ -28,28 +29,28 @@ public struct SIPAccount: Equatable, Sendable {
   public var login: String
   /// The password to authenticate with; it is never logged or shown.
   public var password: String
-  /// How to reach the server.
+  /// The transport to the server.
   public var connection = Connection.tls
-  /// Host or `host:port` of the server, nil for what the domain's DNS says.
+  /// Host or `host:port` of the server; nil to find it by the domain's DNS.
   public private(set) var server: String?
   /// The only certificate that is accepted, for a server that no authority vouches for; nil to
-  /// accept those of authorities.
+  /// accept those that authorities vouch for.
   public var certificate: Fingerprint?
-  /// Host or `host:port` of a STUN server (RFC 8489), which says at which address a router shows
-  /// this machine to others; nil for none.
+  /// Host or `host:port` of a STUN server (RFC 8489), from which this machine learns the address
+  /// that a router gives it; nil for none.
   public internal(set) var stunServer: String?
-  /// The TURN server that relays the voice where no other way is open, nil for none.
+  /// The TURN server that relays the voice when no other path is open; nil for none.
   public var relay: RelayServer?
-  /// How many seconds a registration is asked for, at least 60.
+  /// The duration of a registration to ask for, in seconds, at least 60.
   public var expires = 600
 
   /// The account of an address of record.
   ///
   /// - Parameters:
   ///   - address: the address, with or without `sip:`.
-  ///   - server: host or `host:port` of the server, nil for what the domain's DNS says.
-  ///   - password: what to authenticate with.
-  /// - Throws: a `SIPError` if the address has no user or no domain, or the server is none.
+  ///   - server: host or `host:port` of the server; nil to find it by the domain's DNS.
+  ///   - password: the password to authenticate with.
+  /// - Throws: a `SIPError` if the address has no user or no domain, or `server` is malformed.
   public init(
     _ address: String,
     server: String? = nil,
@@ -73,7 +74,7 @@ public struct SIPAccount: Equatable, Sendable {
     self.password = password
   }
 
-  /// Names a STUN server.
+  /// Sets the STUN server; nil for none.
   ///
   /// Throws a `SIPError` if it is neither `host` nor `host:port`.
   public mutating func setSTUNServer(_ server: String?) throws(SIPError) {
@@ -83,13 +84,13 @@ public struct SIPAccount: Equatable, Sendable {
     stunServer = server
   }
 
-  /// The URI of an address that may be written without its scheme.
+  /// Returns the URI of an address that may be written without its scheme.
   package static func uri(of address: String) -> String {
     let scheme = address.prefix { $0 != ":" }.lowercased()
     return ["sip", "sips"].contains(scheme) ? address : "sip:\(address)"
   }
 
-  /// What to look for in the DNS, or to reach directly.
+  /// A locator of the account's servers: those of `server`, else of the domain.
   package var service: ServerLocator {
     let given = server.flatMap { SIPAddress("sip:\($0)") } ?? SIPAddress(address)
     return ServerLocator(
@@ -99,20 +100,20 @@ public struct SIPAccount: Equatable, Sendable {
     )
   }
 
-  /// The name that the server's certificate has to have (RFC 5922 section 7): not the one of a
-  /// machine that the DNS names, since the DNS could be forged.
+  /// The name that the server's certificate must have (RFC 5922 section 7): not that of a machine
+  /// that the DNS names, since DNS answers could be forged.
   package var serverName: String {
     server.flatMap { SIPAddress("sip:\($0)")?.host } ?? domain
   }
 }
 
-/// What has become of an account's registration.
+/// The state of an account's registration.
 public enum RegistrationState: Equatable, Sendable {
-  /// Calls reach this machine; the server says for how many seconds, and it is renewed before that.
+  /// Calls reach this machine for `seconds`, and the registration is renewed before that.
   case registered(server: String, seconds: Int)
-  /// Calls do not reach this machine; it is tried again after so many seconds.
+  /// Calls do not reach this machine; registration is retried after `retryingAfter` seconds.
   case failed(reason: String, retryingAfter: Int)
-  /// It was ended by this side.
+  /// This side has ended the registration.
   case ended
 }
 

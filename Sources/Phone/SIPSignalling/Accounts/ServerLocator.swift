@@ -1,12 +1,12 @@
-/// A server of a domain, and how to reach it.
+/// A SIP server with its address and transport.
 package struct SIPServer: Equatable, Sendable, CustomStringConvertible {
-  /// Its name in the DNS, or its address again.
+  /// Name in the DNS; the numeric address if there is none.
   package let name: String
-  /// Its numeric address.
+  /// Numeric address.
   package let address: String
-  /// Its port.
+  /// Port.
   package let port: UInt16
-  /// How it takes messages.
+  /// Transport.
   package let transport: SIPTransport
 
   /// A server with the given fields.
@@ -17,31 +17,31 @@ package struct SIPServer: Equatable, Sendable, CustomStringConvertible {
     self.transport = transport
   }
 
-  /// The server as it is shown: its name, its address, and how it is reached.
+  /// The server for display: its name, its address, and its transport.
   package var description: String {
     let numeric = "\(SIPAddress.literal(address)):\(port)"
     let by = "by \(transport.rawValue.uppercased())"
     return name == address ? "\(numeric) \(by)" : "\(name) (\(numeric)) \(by)"
   }
 
-  /// A URI that leads there, for the topmost route of a request.
+  /// A URI of the server, for the topmost route of a request.
   var route: String {
     "sip:\(SIPAddress.literal(address)):\(port);transport=\(transport.rawValue)"
   }
 }
 
-/// Where the SIP servers of a domain are (RFC 3263 section 4, RFC 2782), without I/O: questions to
-/// the DNS come out one by one, answers go in.
+/// Finds the SIP servers of a domain (RFC 3263 section 4, RFC 2782), without I/O: returns DNS
+/// questions one by one, and takes the answers.
 ///
-/// The order of the records is kept, but for those of one priority, which are drawn by weight.
+/// The order of the records is kept, except that records of one priority are drawn by weight.
 package struct ServerLocator: Equatable, Sendable {
   /// A NAPTR record (RFC 3403), as far as SIP uses it.
   package struct NamingAuthority: Equatable, Sendable {
     package let order: Int
     package let preference: Int
-    /// `s` if the replacement is the name of SRV records; others are not for SIP.
+    /// `s` if the replacement is the name of SRV records; records with other flags are ignored.
     package let flags: String
-    /// For example `SIPS+D2T`.
+    /// The service with its transport, for example `SIPS+D2T`.
     package let service: String
     package let replacement: String
 
@@ -66,7 +66,7 @@ package struct ServerLocator: Equatable, Sendable {
     package let priority: Int
     package let weight: Int
     package let port: UInt16
-    /// The host's name, `.` if the service is not there.
+    /// The host's name; `.` if the service is not available.
     package let target: String
 
     /// A record with the given fields.
@@ -78,7 +78,7 @@ package struct ServerLocator: Equatable, Sendable {
     }
   }
 
-  /// What to ask for.
+  /// A question to the DNS.
   package enum Question: Equatable, Sendable {
     /// The NAPTR records of a domain.
     case namingAuthorities(String)
@@ -109,13 +109,13 @@ package struct ServerLocator: Equatable, Sendable {
   /// The servers that were found so far, in the order in which to try them.
   package private(set) var servers: [SIPServer] = []
 
-  /// No domain has more servers than are worth trying.
+  /// Maximum number of servers to try.
   private static let limit = 16
 
   /// Looks for the servers of a host or a domain.
   ///
-  /// A numeric host is its own server. A `port` asks for the host's addresses alone, a `transport`
-  /// leaves out what the domain prefers.
+  /// A numeric host is its own server. With a `port` only the host's addresses are queried; with a
+  /// `transport` the domain's preferences (NAPTR) are not.
   package init(host: String, port: UInt16?, transport: SIPTransport?) {
     domain = host
     self.transport = transport
@@ -140,12 +140,12 @@ package struct ServerLocator: Equatable, Sendable {
     }
   }
 
-  /// What to ask next; nil once all is known.
+  /// The next question; nil once all is known.
   package var question: Question? {
     servers.count < Self.limit ? steps.first?.question(about: domain) : nil
   }
 
-  /// Takes in the NAPTR records of the domain, none if there are none.
+  /// Takes the NAPTR records of the domain; empty if there are none.
   package mutating func answer(_ records: [NamingAuthority]) {
     guard steps.first == .choose else { return }
     steps.removeFirst()
@@ -157,7 +157,7 @@ package struct ServerLocator: Equatable, Sendable {
     steps = usable.isEmpty ? Self.guesses(about: domain) : Array(usable.prefix(Self.limit))
   }
 
-  /// Takes in the SRV records of a name, none if there are none.
+  /// Takes the SRV records of a name; empty if there are none.
   package mutating func answer(
     _ records: [Service],
     using generator: inout some RandomNumberGenerator
@@ -178,7 +178,7 @@ package struct ServerLocator: Equatable, Sendable {
     fallBack()
   }
 
-  /// Takes in the numeric addresses of a host, none if it has none.
+  /// Takes the numeric addresses of a host; empty if it has none.
   package mutating func answer(addresses: [String]) {
     guard case .resolve(let host, let port, let transport)? = steps.first else { return }
     steps.removeFirst()
@@ -217,8 +217,8 @@ package struct ServerLocator: Equatable, Sendable {
     }
   }
 
-  /// By priority, and among equals drawn one after the other with a chance that grows with the
-  /// weight (RFC 2782, "Weight").
+  /// Returns records by priority, and those of equal priority drawn one after the other with a
+  /// chance that grows with the weight (RFC 2782, "Weight").
   private static func inOrder(
     _ records: [Service],
     _ generator: inout some RandomNumberGenerator

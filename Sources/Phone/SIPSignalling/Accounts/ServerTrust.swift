@@ -2,22 +2,23 @@ import CallSecurity
 import CLibre
 import Synchronization
 
-/// What the server of an account has to show by TLS: a certificate that the system's authorities
-/// vouch for under the server's name, or the very one that the account names.
+/// The certificate that an account's server or relay must present by TLS: one that the system's
+/// authorities vouch for under the server's name, or the very one that the account names.
 ///
-/// **Thread safety:** any thread; libre's asks it during the handshake.
+/// **Thread safety:** any thread; libre's thread checks certificates during the handshake.
 final class ServerTrust: Sendable {
   private let name: String
   private let certificate: Fingerprint?
   private let failure = Mutex<String?>(nil)
 
-  /// Expects a server of this name; with a `certificate` no other is accepted.
+  /// Expects a certificate for this name; with a `certificate` only that one is accepted.
   init(_ name: String, certificate: Fingerprint?) {
     self.name = name
     self.certificate = certificate
   }
 
-  /// Why the server was refused last, in words, which are forgotten; nil if it was not.
+  /// Returns the reason why the server was refused last, in words, and forgets it; nil if there is
+  /// none.
   func takeFailure() -> String? {
     failure.withLock { $0.take() }
   }
@@ -42,7 +43,7 @@ final class ServerTrust: Sendable {
     }
   }
 
-  /// A context of libre's whose connections go to this server alone.
+  /// Returns a TLS context of libre's whose connections lead to this server alone.
   ///
   /// The caller releases it. Throws libre's error.
   @unsafe
@@ -74,7 +75,7 @@ final class ServerTrust: Sendable {
 }
 
 extension Fingerprint {
-  /// The fingerprint whose 32 bytes are at an address; nil for no address.
+  /// The fingerprint whose 32 bytes are at an address; nil for a null pointer.
   @unsafe
   init?(ofHash start: UnsafePointer<UInt8>?) {
     guard let start = unsafe start else { return nil }

@@ -6,11 +6,12 @@ import UDPTransport
 extension UserAgent {
   /// Registers an account, and keeps it registered until the agent stops (RFC 3261 section 10).
   ///
-  /// What becomes of it is in the events. Nothing if the agent has not started or has the account.
+  /// `SIPEvent.registration` reports its state. Does nothing if the agent has not started or
+  /// already has the account.
   ///
   /// - Parameters:
   ///   - account: the account.
-  ///   - identity: the certificate to show to the server.
+  ///   - identity: the certificate for TLS to the server.
   public func add(_ account: SIPAccount, identity: Identity) {
     guard isRunning, line(of: account.address) == nil else { return }
     let line = unsafe AccountLine(account, identity: identity, names: names, agent: self)
@@ -18,13 +19,13 @@ extension UserAgent {
     line.handle(.started)
   }
 
-  /// The line of an account; nil if there is none.
+  /// Returns the line of an account, given by its address; nil if there is none.
   func line(of address: String) -> AccountLine? {
     lines.first { $0.account.address == address }
   }
 
-  /// The numeric address of this machine that leads to the server of an account, and how the server
-  /// is reached; nil before a server was found.
+  /// Returns the numeric address of this machine that leads to an account's server, and the
+  /// transport; nil before a server was found.
   package func connection(of account: String) -> (localHost: String, transport: SIPTransport)? {
     guard let stack = line(of: account)?.stack, let server = stack.server else { return nil }
     return (stack.host, server.transport)
@@ -70,7 +71,7 @@ extension UserAgent {
     return locator.servers
   }
 
-  /// How long the name servers may take for an answer.
+  /// Time for the name servers to answer a query.
   private static let namePatience = Duration.seconds(5)
 
   @unsafe
@@ -100,38 +101,40 @@ extension UserAgent {
     queries[number]?.cancel()
   }
 
-  /// Lets go of a stack that no account uses any more, once its calls have ended.
+  /// Keeps a stack that no account uses any more until its calls have ended.
   ///
-  /// Not at once: libre may be in the middle of a response that came by it.
+  /// It is not released at once, since libre may be handling a response that came by it.
   func retire(_ stack: SIPStack) {
     retired.append(stack)
   }
 
-  /// Lets the far sides of calls know that this machine has moved (RFC 3264 section 8.3.1).
+  /// Tells the far sides of a stack's calls that this machine has moved (RFC 3264 section 8.3.1).
   func moveCalls(of stack: SIPStack, hasMoved: Bool) {
     for call in calls.values where call.stack === stack {
       call.move(to: stack.host, addresses: pathHosts(stack.host), hasMoved: hasMoved)
     }
   }
 
-  /// Registers anew after the machine has slept: servers and routers have forgotten it.
+  /// Registers all accounts anew after the machine has slept: servers and routers have forgotten
+  /// it.
   func wakeAccounts() {
     for line in lines { line.reconnect(after: .networkChanged) }
   }
 
-  /// An account's connection to its server has gone.
+  /// Registers an account anew whose connection to its server is gone.
   func connectionWasLost(of account: SIPAccount) {
     line(of: account.address)?.reconnect(after: .connectionLost)
   }
 
-  /// Registers anew from where the machine is now.
+  /// Registers accounts anew if their servers are reached from another address now, and releases
+  /// retired stacks without calls.
   func followAccounts() {
     for stack in retired where !isInUse(stack) { stack.release() }
     retired.removeAll { !isInUse($0) }
     for line in lines { line.follow() }
   }
 
-  /// Asks the servers to forget this machine, and waits for up to a second.
+  /// Ends all registrations, and waits up to a second for the servers to answer.
   func leaveAccounts() async {
     for line in lines { line.leave() }
     for _ in 0..<50 where !lines.allSatisfy(\.hasLeft) {

@@ -1,26 +1,24 @@
-/// The order of requests and offers in a call's dialogs, for what libre leaves to its users: UPDATE
-/// (RFC 3311 section 5.2), and what comes before the answer.
-///
-/// A value without I/O.
+/// The order of requests and offers in a call's dialogs, for those that libre leaves to its users:
+/// UPDATE (RFC 3311 section 5.2), and requests before the answer.
 struct DialogRequests: Equatable, Sendable {
-  /// True while an offer in an answer of this side's has no answer.
+  /// True while an offer in a 200 OK of this side's is unanswered.
   var awaitsAcknowledgement = false
-  /// True while an offer of the far side's has no answer.
+  /// True while an offer of the far side's is unanswered.
   var isRemoteOfferOpen = false
-  /// True from this side's first INVITE until the call stands.
+  /// True from this side's first INVITE until the call is established.
   var isInviting = false
-  /// `CSeq` of this side's INVITE whose offer has no answer.
+  /// `CSeq` of this side's re-INVITE whose offer is unanswered; nil without one.
   private var ownOffer: UInt32?
   /// `CSeq` of the newest accepted request, by the tag of its sender: each phone that rings counts
   /// its own.
   private var newest: [String: UInt32] = [:]
 
-  /// Takes in a request of the far side's that was accepted.
+  /// Notes an accepted request of the far side's.
   mutating func note(_ sequence: UInt32, from tag: String) {
     newest[tag] = max(newest[tag] ?? 0, sequence)
   }
 
-  /// Notes that a later INVITE with an offer goes out.
+  /// Notes that this side sends a re-INVITE with an offer.
   mutating func noteOffer(_ sequence: UInt32) { ownOffer = sequence }
 
   /// Notes a final response to an INVITE of this side's; false if that was answered before.
@@ -30,12 +28,13 @@ struct DialogRequests: Equatable, Sendable {
     return true
   }
 
-  /// Notes the far side's ACK, which has an answer if it was to have one.
+  /// Notes the far side's ACK, which answers an offer in this side's 200 OK.
   mutating func noteAcknowledgement() { awaitsAcknowledgement = false }
 
-  /// Why a request is refused; nil for one that is in order.
+  /// Returns the refusal of a request; nil if it is in order.
   ///
-  /// `pause` is how many seconds a far side waits that came too early, 0 to 10 at random.
+  /// `pause` is the number of seconds after which the far side may repeat an offer that came too
+  /// early, 0 to 10 at random.
   func refusal(
     of sequence: UInt32,
     from tag: String,

@@ -1,31 +1,32 @@
 import CLibre
 
 /// Addresses of the far side of a call: the source of its first message, and the numeric Contact
-/// for later requests, which may come past a proxy.
+/// for later requests, which may bypass a proxy.
 @safe
 struct FarSide {
-  /// Nil for a call by an account: the server is known otherwise.
+  /// Source of the first message; nil for a call by an account, whose server is recognized by other
+  /// means.
   private let source: sa?
   private var contact: sa?
   private let transport: sip_transp
 
-  /// Addresses from the first message of the far side.
+  /// Notes the source and the transport of the far side's first message.
   @unsafe
   init(_ message: UnsafePointer<sip_msg>, isByServer: Bool) {
     source = isByServer ? nil : unsafe message.pointee.src
     transport = unsafe message.pointee.tp
   }
 
-  /// Takes over the address that a later message of the far side's names (RFC 3261 section 12.2).
+  /// Adopts the Contact of a later message of the far side's (RFC 3261 section 12.2).
   @unsafe
   mutating func follow(_ message: UnsafePointer<sip_msg>) {
     var named = sa()
     if unsafe re_contact_address(message, &named) { contact = named }
   }
 
-  /// True for a message that comes from there.
+  /// True if a message comes from the far side.
   ///
-  /// A source that is not what it names is behind a router, which may have another port for it
+  /// A source that differs from the Contact is behind a router, which may assign it another port
   /// after a silence.
   @unsafe
   func hasSent(_ message: UnsafePointer<sip_msg>) -> Bool {
@@ -42,7 +43,7 @@ struct FarSide {
 }
 
 extension SIPCall {
-  /// True if a message that names the call's dialog is not from where the far side is.
+  /// True if a message names the call's dialog, but does not come from its far side.
   @unsafe
   func isForged(_ message: UnsafePointer<sip_msg>, over other: SIPStack) -> Bool {
     guard let far, stack === other, let callID,

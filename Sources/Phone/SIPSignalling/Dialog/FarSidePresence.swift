@@ -1,40 +1,43 @@
 package import MediaCore
 
-/// Whether the far side of a dialog is still there, by what becomes of OPTIONS requests in it: a
-/// server on the way answers for a far side that has gone (RFC 3261 section 12.2.1.2).
+/// The presence of a dialog's far side, judged by the responses to OPTIONS requests in the dialog.
+///
+/// A server on the way answers for a far side that has gone (RFC 3261 section 12.2.1.2).
 package struct FarSidePresence: Equatable, Sendable {
-  /// What follows from an answer.
+  /// The conclusion from a response, or from the lack of one.
   package enum Conclusion: Equatable, Sendable {
     /// Nothing: the far side is there, or nothing is known of it.
     case none
-    /// The far side is there and not heard, so a relay may have lost the call: agree on the media
-    /// once more.
+    /// The far side is there but its voice does not arrive, so a relay may have lost the call:
+    /// agree on the media once more.
     case isUnheard
     /// The call is over.
     case isGone
   }
 
-  /// How many answers in a row said that the far side is not there now.
+  /// Number of consecutive responses that say that the far side is unavailable.
   private var absences = 0
-  /// When the first of the questions was given up that had no answer, of those in a row during a
-  /// hold.
+  /// Time at which the first of the consecutive unanswered requests during a hold was given up; nil
+  /// without one.
   private var silentSince: MonotonicInstant?
-  /// How often the far side has said that it is there, though it is not heard.
+  /// Number of 2xx responses during the current lack of voice.
   private var livingAnswers = 0
   private var lastLivingAnswer: MonotonicInstant?
-  /// After how many of them, and after how many more the next time, the media is agreed on again.
+  /// Value of `livingAnswers` at which the media is agreed on again.
   private var nextRevival = firstRevival
+  /// Number of responses from that renegotiation to the next one, doubled each time.
   private var revivalPause = firstPause
 
-  /// A proxy may be busy for a moment.
+  /// Number of consecutive `absences` that end the call; a proxy may be busy for a moment.
   private static let mostAbsences = 2
-  /// How long a network may be away while a call is held.
+  /// Time for which a network may be away while a call is held, in nanoseconds.
   ///
-  /// Without a hold the voice is missed much earlier.
+  /// Without a hold, the lack of voice is noticed much earlier.
   private static let longestSilence: Int64 = 600_000_000_000
-  /// It is asked once a second, and a phone that suppresses silence is not bothered at once.
+  /// First values of `nextRevival` and `revivalPause`: requests are sent once a second, and a phone
+  /// that suppresses silence is not bothered at once.
   private static let (firstRevival, firstPause) = (2, 4)
-  /// It is asked so often while it is silent: later it is another silence, in nanoseconds.
+  /// Longest time between two 2xx responses in the same lack of voice, in nanoseconds.
   private static let longestPause: Int64 = 10_000_000_000
 
   // A server on the way says so that it got no answer either.
@@ -43,22 +46,23 @@ package struct FarSidePresence: Equatable, Sendable {
   private static let ends: Set<Int> = [404, 410, 481]
   private static let absent: Set<Int> = [477, 480, 502, 503]
 
-  /// True for the final status of one that is there, whether or not it takes the question; nil is
-  /// no answer.
+  /// True if a final status shows that the far side is there, whether or not it supports the
+  /// request; nil stands for no response.
   package static func isPresent(_ status: Int?) -> Bool {
     status.map { !unanswered.union(ends).union(absent).contains($0) } ?? false
   }
 
-  /// Nothing has been asked.
+  /// A presence of which nothing is known yet.
   package init() {}
 
-  /// Notes that a hold has begun or ended: questions before it say nothing about what follows.
+  /// Notes that a hold has begun or ended: unanswered requests before it do not count any more.
   package mutating func noteHold() {
     silentSince = nil
   }
 
-  /// Notes the final status that a question got, nil if it got none; while either side holds the
-  /// call nothing is to be heard.
+  /// Notes the final status of a request, nil if there was no response, and returns the conclusion.
+  ///
+  /// While either side holds the call, which is `isHeld`, no voice is expected.
   package mutating func note(
     _ status: Int?,
     isHeld: Bool,

@@ -1,12 +1,11 @@
 import MediaCore
 
-/// Answers of other phones to an INVITE that has been answered (RFC 3261 section 13.2.2.4): each is
-/// taken, and the call with it ended, but not without limit: anybody who has read the INVITE can
-/// send them.
+/// Answers of further phones to an INVITE that one phone has answered (RFC 3261 section 13.2.2.4).
 ///
-/// A value without I/O: time is an argument.
+/// Each is acknowledged and its call ended, up to a limit: anybody who has read the INVITE can send
+/// such answers.
 struct ForkedAnswers: Equatable, Sendable {
-  /// 64 times T1: no phone answers later.
+  /// Time in which further answers are handled, in seconds: 64 times T1.
   private static let seconds = 32
   private static let limit = 8
 
@@ -14,13 +13,13 @@ struct ForkedAnswers: Equatable, Sendable {
   private let end: MonotonicInstant
   private var tags: Set<String> = []
 
-  /// Of the INVITE with the given CSeq, which was answered at `now`.
+  /// Awaits further answers to the INVITE of CSeq `sequence`, which was answered at `now`.
   init(to sequence: UInt32, at now: MonotonicInstant) {
     self.sequence = sequence
     end = now.advanced(by: .seconds(Self.seconds))
   }
 
-  /// True if the call with the phone of the given tag is to be ended, which is so once.
+  /// Returns true, once for each phone, if the call with the phone of this tag is to be ended.
   mutating func take(_ tag: String, answering sequence: UInt32, at now: MonotonicInstant) -> Bool {
     guard sequence == self.sequence, now < end, tags.count < Self.limit else { return false }
     return tags.insert(tag).inserted

@@ -2,9 +2,9 @@ import CLibre
 import MediaCore
 import RealTime
 
-/// Session timers, and what arrives in a call's dialog that libre leaves to its users.
+/// Session timers, and those requests in a call's dialog that libre leaves to its users.
 extension SIPCall {
-  /// Ends the call with a phone that has answered too late: another one has the call.
+  /// Ends the call with a phone that answered after another one.
   @unsafe
   func endFork(_ message: UnsafePointer<sip_msg>) {
     let (own, tag) = unsafe (String(message.pointee.from.tag), String(message.pointee.to.tag))
@@ -16,7 +16,7 @@ extension SIPCall {
     _ = sending { unsafe re_end_fork(stack.sip, message) }
   }
 
-  /// Ends a call that rings once its INVITE expires (RFC 3261 section 13.3.1).
+  /// Ends a ringing call when its INVITE expires (RFC 3261 section 13.3.1).
   @unsafe
   func limitRinging(by message: UnsafePointer<sip_msg>) {
     guard let seconds = unsafe Int64(Self.header(SIP_HDR_EXPIRES, in: message)),
@@ -32,12 +32,12 @@ extension SIPCall {
     }
   }
 
-  /// A call rings for less.
+  /// Longest expiry that is observed, in seconds; a call rings for less.
   private static let longestExpiry: Int64 = 3_600
 
   // MARK: Session timers
 
-  /// The value of a header; empty without one, and for one of 128 letters or more.
+  /// Returns the value of a header; empty if there is none, or if it has 128 bytes or more.
   @unsafe
   static func header(_ name: sip_hdrid, in message: UnsafePointer<sip_msg>) -> String {
     var text = [CChar](repeating: 0, count: 128)
@@ -50,7 +50,7 @@ extension SIPCall {
     unsafe header(SIP_HDR_SESSION_EXPIRES, in: message)
   }
 
-  /// The seconds of an interval that is too short to be accepted; nil for one that is not.
+  /// True if a request asks for a session interval that is too short to be accepted.
   @unsafe
   static func isIntervalTooShort(_ message: UnsafePointer<sip_msg>) -> Bool {
     let now = MonotonicInstant(nanoseconds: 0)
@@ -59,8 +59,8 @@ extension SIPCall {
     return Int(header.prefix { $0.isNumber }) ?? 0 < SessionTimer.shortest
   }
 
-  /// Takes over the timer that a request of the far side's asks for, or the far side's answer to
-  /// one of this side's; without one there is none from now on.
+  /// Adopts the session timer in a request of the far side's, or in its response to one of this
+  /// side's; without one the call has no timer from now on.
   @unsafe
   func noteTimer(in message: UnsafePointer<sip_msg>) {
     setTimer(
@@ -74,20 +74,20 @@ extension SIPCall {
     )
   }
 
-  /// What an answer says about the timer.
+  /// Headers about the session timer for an answer; empty without a timer.
   var timerAnswer: String {
     guard let timer = sessionTimer else { return "" }
     return (timer.isShared ? "Require: timer\r\n" : "") + timer.header(isCaller: false)
   }
 
-  /// Lets the timer begin now: while the call rang there was nothing to refresh.
+  /// Restarts the session timer: while the call rang there was nothing to refresh.
   func restartTimer() {
     guard var timer = sessionTimer else { return }
     timer.restart(at: MonotonicClock.now())
     setTimer(timer)
   }
 
-  /// Does without a timer from now on.
+  /// Removes the session timer.
   func endTimer() { setTimer(nil) }
 
   private func setTimer(_ timer: SessionTimer?) {
@@ -156,10 +156,10 @@ extension SIPCall {
 
   // MARK: Early dialogs
 
-  /// More phones than ring in one call.
+  /// Maximum number of early dialogs, more than phones that ring in one call.
   private static let earlyDialogLimit = 8
 
-  /// Takes in a provisional response: its sender may send requests from now on.
+  /// Notes the early dialog of a provisional response, whose sender may send requests from now on.
   @unsafe
   func noteEarlyDialog(_ message: UnsafePointer<sip_msg>) {
     let tag = unsafe String(message.pointee.to.tag)
@@ -180,8 +180,8 @@ extension SIPCall {
       && earlyTags.contains(String(message.pointee.from.tag))
   }
 
-  /// Answers a request in an early dialog that libre would say is of no call; false for one of
-  /// another kind.
+  /// Answers an UPDATE, INFO or OPTIONS request in an early dialog, where libre would answer that
+  /// there is no such call; false for any other request.
   @unsafe
   func gotEarly(_ message: UnsafePointer<sip_msg>) -> Bool {
     guard !isEstablished, let stack, unsafe isInDialog(message) else { return false }
@@ -254,7 +254,7 @@ extension SIPCall {
 }
 
 extension UserAgent {
-  /// True if an UPDATE belongs to a call, which has answered it.
+  /// Lets the call that an UPDATE belongs to answer it; false if it belongs to none.
   @unsafe
   func gotUpdate(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
     let call = calls.values.first { unsafe $0.stack === stack && $0.isInDialog(message) }
@@ -262,7 +262,7 @@ extension UserAgent {
     return call != nil
   }
 
-  /// True if a request belongs to an early dialog of a call, which has answered it.
+  /// Lets the call to whose early dialog a request belongs answer it; false if there is none.
   @unsafe
   func gotEarly(_ message: UnsafePointer<sip_msg>, over stack: SIPStack) -> Bool {
     calls.values.contains { unsafe $0.stack === stack && $0.gotEarly(message) }

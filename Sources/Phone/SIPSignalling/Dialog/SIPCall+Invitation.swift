@@ -10,7 +10,7 @@ struct Invitation {
   /// The user part of this side's contact.
   let user: String
   let routes: [String]
-  /// The call whose place this one takes (RFC 3891).
+  /// The dialog that this call replaces (RFC 3891); nil for none.
   let replaced: DialogName?
   /// The session timer to ask for.
   var interval = SessionInterval()
@@ -21,8 +21,9 @@ struct Invitation {
     interval.headers + (replaced.map { "Replaces: \($0)\r\n" } ?? "")
   }
 
-  /// The next packet time to offer after a refusal, whose `Warning` says what it was about (RFC
-  /// 3261 section 20.43); nil if it is about something else, or there is none left.
+  /// Returns the next packet time to offer, in milliseconds, after a refusal whose `Warning` is
+  /// about the packet time (RFC 3261 section 20.43); nil after any other refusal, or if none is
+  /// left.
   mutating func nextPacketTime(after status: Int, warning: String, offered: Int?) -> Int? {
     guard status == 488 || status == 606, warning.lowercased().contains("ptime") else { return nil }
     packetTimes.removeAll { $0 == offered }
@@ -31,7 +32,7 @@ struct Invitation {
 }
 
 extension SIPCall {
-  /// Sends an INVITE with this side's offer.
+  /// Sends an INVITE with this side's offer; returns 0 or an errno.
   func invite(_ invitation: Invitation) -> CInt {
     guard let stack, let offer = unsafe description?.encode(asOffer: true) else { return ENOMEM }
     defer { _ = unsafe mem_deref(offer) }
@@ -69,7 +70,8 @@ extension SIPCall {
     }
   }
 
-  /// Makes the call once more if the refusal says what would be accepted; false if it is over.
+  /// Repeats the INVITE with a packet time or session interval that the refusal calls for; false if
+  /// there is none, so that the call is over.
   @unsafe
   func invitesAgain(after response: UnsafePointer<sip_msg>) -> Bool {
     guard !isEstablished, var again = invitation else { return false }

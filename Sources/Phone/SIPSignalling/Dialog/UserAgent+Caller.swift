@@ -1,11 +1,11 @@
 import CLibre
 
-/// Callers, and what they offer.
+/// Callers and their offers.
 extension UserAgent {
-  /// The header that says that it is the media that is refused (RFC 3261 section 20.43).
+  /// The header of a refusal whose reason is the media (RFC 3261 section 20.43).
   static let mediaWarning = "Warning: 305 sidetone \"Incompatible media format\"\r\n"
 
-  /// False if no answer to a caller's offer is possible: then nothing is to ring.
+  /// True if a caller's offer can be answered, or there is none; otherwise nothing is to ring.
   @unsafe
   func canTakeOffer(
     of message: UnsafePointer<sip_msg>,
@@ -18,7 +18,8 @@ extension UserAgent {
     return unsafe SessionDescription.preview(body, encryption: encryption) != nil
   }
 
-  /// A name as libre can write it between quotes (RFC 3261 section 25.1).
+  /// Returns a name with spaces for the characters that libre cannot write between quotes (RFC 3261
+  /// section 25.1).
   static func quotable(_ name: String) -> String {
     String(
       name.unicodeScalars.map {
@@ -27,7 +28,7 @@ extension UserAgent {
     )
   }
 
-  /// The caller's URI and name, as he says himself.
+  /// Returns the caller's URI and name from the header From, which a caller may choose freely.
   @unsafe
   static func caller(
     in message: UnsafePointer<sip_msg>
@@ -35,9 +36,10 @@ extension UserAgent {
     unsafe (String(message.pointee.from.auri), String(message.pointee.from.dname))
   }
 
-  /// The caller's URI and name as an account's server says (RFC 3325), nil if it says nothing.
+  /// Returns the caller's URI and name that an account's server asserts (RFC 3325); nil if it
+  /// asserts none.
   ///
-  /// From others it means nothing.
+  /// An assertion by other senders proves nothing.
   @unsafe
   static func assertedCaller(
     in message: UnsafePointer<sip_msg>

@@ -3,20 +3,20 @@ import UDPTransport
 
 /// Decides which calls may ring, and which requests are answered.
 ///
-/// A caller with whom there was a call before has a share of its own: a flood from elsewhere does
-/// not keep it out.
+/// Callers with whom there was a call before have a share of their own, so that a flood from
+/// elsewhere does not keep them out.
 ///
 /// A value without I/O: time is an argument.
 struct CallAdmission: Sendable {
-  /// Why a call may not ring.
+  /// The reason why a call may not ring.
   enum Refusal: Equatable, Sendable {
-    /// Enough calls ring.
+    /// Too many calls ring already.
     case busy
-    /// Too many calls came in a short time; the next one may come after so many seconds.
+    /// Too many calls came in a short time; another may come after `retryAfter` seconds.
     case overloaded(retryAfter: Int)
   }
 
-  /// How many incoming calls ring now.
+  /// Numbers of incoming calls that ring now.
   struct Ringing: Equatable, Sendable {
     var all: Int
     var fromHost: Int
@@ -44,14 +44,14 @@ struct CallAdmission: Sendable {
     answersToServers = answers
   }
 
-  /// Decides whether a call may ring.
+  /// Returns the reason why a call may not ring; nil, after counting the call, if it may.
   ///
   /// - Parameters:
-  ///   - host: where it comes from.
-  ///   - isByServer: true if an account's server has brought it over its connection.
-  ///   - ringing: how many ring.
-  ///   - now: when it came.
-  /// - Returns: why it may not ring.
+  ///   - host: the numeric host that it comes from.
+  ///   - isByServer: true if an account's server has passed it on over its own connection.
+  ///   - ringing: the calls that ring already.
+  ///   - now: the time of its arrival.
+  /// - Returns: the reason to refuse it; nil for none.
   mutating func refusal(
     ofCallFrom host: String,
     isByServer: Bool,
@@ -80,19 +80,20 @@ struct CallAdmission: Sendable {
     return nil
   }
 
-  /// True if there was a call with a host, or an account's server has brought its call.
+  /// True if there was a call with a host, or an account's server passed its call on.
   func isKnown(_ host: String, isByServer: Bool) -> Bool {
     isByServer || known.contains(network: SocketAddress.network(of: host))
   }
 
-  /// Notes that there is a call with a host: it is no stranger from now on.
+  /// Notes that there is a call with a host, which is known from now on.
   mutating func noteCall(with host: String, at now: MonotonicInstant) {
     known.noteCall(with: host, at: now)
   }
 
-  /// True if a request that belongs to no call gets an answer.
+  /// Returns true, after counting the request, if a request outside of calls may be answered.
   ///
-  /// An account's server asks whether this side is there, and is to be answered also in a flood.
+  /// An account's server checks by such requests that this side is there, and is answered during a
+  /// flood as well.
   mutating func answers(isByServer: Bool, at now: MonotonicInstant) -> Bool {
     isByServer ? answersToServers.take(at: now) : answers.take(at: now)
   }
@@ -115,11 +116,11 @@ struct CallAdmission: Sendable {
 }
 
 extension CallAdmission.Ringing {
-  /// How many calls ring, and how many of them come from one host.
+  /// Counts the calls that ring, and those of them that come from one host.
   ///
   /// - Parameters:
-  ///   - hosts: where each call that rings comes from.
-  ///   - host: the host.
+  ///   - hosts: the numeric host of each call that rings.
+  ///   - host: the one host.
   init(_ hosts: [String], from host: String) {
     let network = SocketAddress.network(of: host)
     let isOfMany = network != host

@@ -1,17 +1,17 @@
 import MediaCore
 import UDPTransport
 
-/// Decides which connections are taken that others open.
+/// Decides which incoming connections are kept.
 ///
-/// A value without I/O: time is an argument, and `isOpen` looks.
+/// A value without I/O: time is an argument, and `isOpen` checks connections.
 struct ConnectionLimit: Sendable {
-  /// A connection that was taken.
+  /// An incoming connection.
   struct Connection: Equatable, Sendable {
-    /// The system's number for it, which a later one may have after its end.
+    /// File descriptor, which the system may reuse for a later connection after this one's end.
     let descriptor: CInt
     let host: String
     let port: UInt16
-    /// What counts as one host.
+    /// Network that counts as one host (`SocketAddress.network(of:)`).
     var network: String { SocketAddress.network(of: host) }
   }
 
@@ -19,7 +19,7 @@ struct ConnectionLimit: Sendable {
   private var taken: [CInt: Connection] = [:]
   private var rates: [String: TokenBucket] = [:]
 
-  /// True if a connection is kept, which has just been opened.
+  /// Returns true if a connection that has just been opened is kept.
   mutating func admits(
     _ new: Connection,
     at now: MonotonicInstant,

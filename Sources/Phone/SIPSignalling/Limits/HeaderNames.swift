@@ -1,9 +1,10 @@
-/// Names of headers, which libre tells apart by twelve bits of a hash alone: it reads `DC-Info` as
-/// another header, and a good request is a bad one.
+/// Names of headers, which libre distinguishes by twelve bits of a hash alone.
+///
+/// It mistakes `DC-Info`, for example, for another header, and so finds fault with a good request.
 ///
 /// A value without I/O.
 enum HeaderNames {
-  /// Those that libre or this program reads by number (RFC 3261 section 20 and others).
+  /// Headers that libre or this program looks up by their hash (RFC 3261 section 20 and others).
   private static let known = Set(
     [
       "accept", "accept-encoding", "accept-language", "alert-info", "allow", "allow-events",
@@ -20,8 +21,10 @@ enum HeaderNames {
   )
   private static let numbers = Set(known.map { MessageForm.number($0[...]) })
 
-  /// The first letters of names that would be read as others, and letters with which they are not:
-  /// nothing reads these headers.
+  /// Finds the header names that libre would mistake for others: the place of each one's first
+  /// letter, and another letter with which it would not.
+  ///
+  /// Nothing reads these headers, so their names may be changed.
   static func disguises(in message: ArraySlice<UInt8>) -> [(place: Int, letter: UInt8)] {
     (MessageForm.head(of: message) ?? []).dropFirst().compactMap { line in
       var name = Array(message[line].prefix { $0 != UInt8(ascii: ":") })

@@ -1,14 +1,14 @@
 import MediaCore
 import UDPTransport
 
-/// The hosts with which there was a call, as many as there is room for.
+/// The hosts with which there was a call, up to a capacity.
 ///
 /// A value without I/O: time is an argument.
 struct KnownHosts: Sendable {
   private let capacity: Int
   private var calledAt: [String: MonotonicInstant] = [:]
 
-  /// Room for so many hosts, of which the one called longest ago is forgotten first.
+  /// Creates room for `capacity` hosts; the one whose latest call is oldest is forgotten first.
   init(capacity: Int) {
     self.capacity = capacity
   }

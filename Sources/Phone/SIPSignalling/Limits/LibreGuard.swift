@@ -30,10 +30,10 @@ private typealias Acceptor =
     UnsafeMutableRawPointer?
   ) -> CInt
 
-/// In the place of libre's function, which it calls: takes a connection that another host has
-/// opened, or ends it if there are enough (`ConnectionLimit`).
+/// Replaces libre's function, which it calls: accepts an incoming connection, or closes it if there
+/// are too many (`ConnectionLimit`).
 ///
-/// On the event loop's thread. Returns 0 or an errno; libre closes the connection then.
+/// Runs on the event loop's thread. Returns 0, or an errno, for which libre closes the connection.
 @c(tcp_accept)
 package func acceptConnection(
   _ place: UnsafeMutablePointer<OpaquePointer?>?,
@@ -59,16 +59,17 @@ package func acceptConnection(
 private typealias SystemAcceptor =
   @convention(c) (CInt, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CInt
 
-/// Held back for a connection that there is no other descriptor for, be it a stranger's that is to
-/// be ended or one that a call's request needs; negative without one.
+/// Descriptor in reserve for a connection when no other descriptor is left; negative if there is
+/// none.
 ///
-/// Only the event loop's thread uses it, so it needs no lock.
+/// The connection may be a stranger's, which is accepted only to be closed, or one that a call's
+/// request needs. Only the event loop's thread uses the descriptor, so it needs no lock.
 private let spareDescriptor = Atomic<CInt>(-1)
 
 /// The thread of libre's event loop; 0 before it runs.
 private let eventLoop = Atomic<UInt>(0)
 
-/// Guards the calling thread, which is about to run libre's event loop.
+/// Applies the guards to the calling thread, which is about to run libre's event loop.
 func guardEventLoop() {
   eventLoop.store(UInt(pthread_self()), ordering: .releasing)
   keepSpareDescriptor()
@@ -85,20 +86,21 @@ private func releaseSpareDescriptor() {
   if spare >= 0 { close(spare) }
 }
 
-/// Runs `body`, which may use the descriptor that is held back, should there be no other.
+/// Runs `body`, which may use the descriptor in reserve if no other is left.
 ///
-/// That is for numeric addresses: a name is looked up first, and its connection opened later.
+/// This helps with numeric addresses only: a name is looked up first, and its connection opened
+/// later.
 func lendingSpareDescriptor<Result>(_ body: () -> Result) -> Result {
   releaseSpareDescriptor()
   defer { keepSpareDescriptor() }
   return body()
 }
 
-/// In the place of the system's function: ends a connection over the network that there is no
-/// descriptor for.
+/// Replaces the system's function: closes an incoming connection for which no descriptor is left.
 ///
-/// libre would let it wait, and its event loop would look for it again at once, for as long as no
-/// descriptor becomes free. On other threads than the event loop's it is the system's own function.
+/// libre would leave it waiting, and its event loop would find it again at once for as long as no
+/// descriptor becomes free. On threads other than the event loop's this is the system's own
+/// function.
 @c(accept)
 package func takeConnection(
   _ listener: CInt,
@@ -135,8 +137,8 @@ func noteConnections(with host: String) {
   connections.withLock { $0.noteCall(with: host, at: MonotonicClock.now()) }
 }
 
-/// In the place of libre's function, by which all its timers run: milliseconds of the monotonic
-/// clock.
+/// Replaces libre's function, by which all its timers run: returns the monotonic clock in
+/// milliseconds.
 ///
 /// libre's own reads the wall clock. Set forward by an hour, that would end every transaction and
 /// every call with a session timer at once; set back, nothing would be sent again for an hour.
@@ -151,9 +153,9 @@ private typealias Decoder =
   )
   -> CInt
 
-/// In the place of libre's function, which it calls for messages that have the form of one
-/// (`MessageForm`): all that arrives, by datagrams and connections, and this side's own requests.
+/// Replaces libre's function, which it calls for well-formed messages alone (`MessageForm`).
 ///
+/// It gets all messages that arrive, by datagrams and connections, and this side's own requests.
 /// Returns 0, `ENODATA` for a message that has not ended, or another errno.
 @c(sip_msg_decode)
 package func decodeMessage(
@@ -196,13 +198,13 @@ private let waitingMessages = Mutex(WaitingMessages())
 private typealias LoopCheck =
   @convention(c) (UnsafeMutablePointer<sip_loopstate>?, UInt16) -> Bool
 
-/// In the place of libre's function, which says that a request is not to be repeated: one that got
-/// 408 or class 3xx is not repeated either.
+/// Replaces libre's function, which decides whether a request must not be repeated: after 408 and
+/// class 3xx it must not either.
 ///
-/// libre would end a call whose re-INVITE got 408. A server answers so for a far side that is
-/// without a network for a while. `OfferRetry` makes the offer once more; whether the far side is
-/// gone shows otherwise. Of a redirection libre would call the new address at once: whether to call
-/// it is for the user to say (`SIPEndReason.moved`).
+/// libre would end a call whose re-INVITE got 408. A server answers so for a far side whose network
+/// is away for a while. `OfferRetry` repeats the offer; other requests show whether the far side is
+/// gone. libre would call the new address in a redirection at once, but that is for the user to
+/// decide (`SIPEndReason.moved`).
 @c(sip_request_loops)
 package func isNotWorthRepeating(
   _ state: UnsafeMutablePointer<sip_loopstate>?,
@@ -218,11 +220,11 @@ package func isNotWorthRepeating(
 private typealias AddressDecoder =
   @convention(c) (UnsafeMutablePointer<uri>?, UnsafePointer<pl>?) -> CInt
 
-/// In the place of libre's function, which it calls for all addresses and routes: one of the scheme
-/// `sips` is a SIP address by TLS.
+/// Replaces libre's function, which it calls for all addresses and routes: turns one of the scheme
+/// `sips` into a SIP address by TLS.
 ///
-/// libre sends no request to such a one: a far side behind a server that writes it into its route,
-/// as Kamailio does, would get no ACK and no BYE. Returns 0 or an errno.
+/// libre sends no request to a `sips` address: a far side behind a server that writes it into its
+/// route, as Kamailio does, would get no ACK and no BYE. Returns 0 or an errno.
 @c(uri_decode)
 package func decodeAddress(
   _ place: UnsafeMutablePointer<uri>?,
@@ -236,7 +238,7 @@ package func decodeAddress(
   return code
 }
 
-/// In the place of libre's function: answers no STUN request.
+/// Replaces libre's function: leaves STUN requests unanswered.
 ///
 /// libre answers those that come to the SIP port, with twice their bytes and to whatever address
 /// they claim to come from. Ports of media answer by themselves (`BindingMessage`). libre's
@@ -247,7 +249,7 @@ package func answerNoBindingRequest(
   _ socket: UnsafeMutableRawPointer?
 ) -> CInt { 0 }
 
-/// In the place of libre's function: prints nothing.
+/// Replaces libre's function: prints nothing.
 ///
 /// Strangers that send nonsense could fill a log with lines, or a pipe that is not read, and then
 /// the event loop would wait. libre's function takes further arguments; on the processors that

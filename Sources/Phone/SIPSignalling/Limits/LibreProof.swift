@@ -1,20 +1,20 @@
 import CLibre
 import Glibc
 
-/// Whether libre's own calls arrive in the functions that take the place of its own.
+/// Checks that libre itself calls the functions that replace its own.
 ///
 /// The limits in SECURITY.md rest on that. A libre that was linked with `-Bsymbolic-functions`, as
 /// some distributions do, calls itself directly, and a linker may leave this program's functions
 /// out of what others see.
 enum LibreProof {
-  /// The functions of libre's that others take the place of.
+  /// Names of libre's functions that are replaced.
   static let replaced = [
     "sip_msg_decode", "tcp_accept", "tmr_jiffies", "sip_request_loops", "stun_reply", "re_fprintf",
     "uri_decode",
     "sip_auth_alloc", "sip_auth_authenticate", "sip_auth_encode", "sip_auth_reset",
   ]
 
-  /// Those that libre would not find; empty if all is well.
+  /// Replaced functions whose replacements libre would not call; empty if all is well.
   static let missing = replaced.filter { name in
     // Looked for as the dynamic linker does, the first one of the process counts.
     let first = unsafe dlsym(nil, name)
@@ -32,7 +32,7 @@ enum LibreProof {
     return unsafe dlsym(library, name)
   }
 
-  /// Throws if one of them is missing: nothing may listen then.
+  /// Throws if libre would not call a replacement: then nothing may listen.
   static func check() throws(SIPError) {
     guard !missing.isEmpty else { return }
     throw SIPError(

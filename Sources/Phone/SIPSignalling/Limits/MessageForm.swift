@@ -1,4 +1,4 @@
-/// The form of a message, seen in one pass before the library's decoder reads it.
+/// The form of a message, checked in one pass before libre's decoder reads it.
 ///
 /// libre's decoder matches patterns from every byte on until one fits. On a long value that fits
 /// nowhere it takes time by the square of the length: a third of a second for a datagram of 8 kB,
@@ -14,14 +14,16 @@ enum MessageForm: Equatable, Sendable {
   /// The decoder is not to see it.
   case wrong
 
-  /// No sender's headers are longer (the longest of RFC 4475 have 3.3 kB).
+  /// Maximum length of the headers in bytes; the longest of RFC 4475 have 3.3 kB.
   static let longestHead = 16_384
-  /// Lines, commas and semicolons: each is a piece of memory of the decoder's.
+  /// Maximum number of lines, commas and semicolons, for each of which the decoder allocates
+  /// memory.
   static let mostParts = 512
-  /// White space in a row, and digits of a CSeq.
+  /// Maximum length of white space.
   static let longestSpace = 64
+  /// Maximum number of digits in a CSeq, and of letters in the scheme of a URI.
   static let longestNumber = 32
-  /// The sum of the squares of the lengths that the decoder has to look for: 0.2 ms.
+  /// Maximum cost of decoding, as the sum of the squares of the lengths that are searched: 0.2 ms.
   static let dearest = 65_536
 
   // Headers with addresses, or of which a pattern is looked for, with their compact names. libre
@@ -57,7 +59,7 @@ enum MessageForm: Equatable, Sendable {
     return hash & 0xfff
   }
 
-  /// The form of a message that begins with `bytes`.
+  /// Finds the form of a message that begins with `bytes`.
   init(_ bytes: ArraySlice<UInt8>) {
     guard let lines = Self.head(of: bytes) else {
       self = bytes.count > Self.longestHead ? .wrong : .unfinished
@@ -245,21 +247,21 @@ extension UInt8 {
 
   fileprivate var isBlank: Bool { self == .space || self == .tab }
   fileprivate var isLineEnd: Bool { self == .newline || self == .carriageReturn }
-  /// In small letters.
+  /// The letter in lower case; any other byte as it is.
   fileprivate var small: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }
 
-/// The form of a session description, seen before the library's decoder reads it, for the same
-/// reason.
+/// The form of a session description, checked before libre's decoder reads it, for the same reason
+/// as the form of a message (`MessageForm`).
 enum DescriptionForm {
   static let mostLines = 500
   static let mostMedia = 16
-  /// Of a line but `a=`, and of one that maps a payload type.
+  /// Maximum length in bytes of lines but `a=`, and of the attributes that libre parses.
   static let longestLine = 512
-  /// Of other attributes: an identity has kilobytes.
+  /// Maximum length in bytes of other attributes; an identity has kilobytes.
   static let longestAttribute = 16_384
 
-  /// True if the decoder may read it.
+  /// Returns true if the decoder may read the description.
   static func isGood(_ bytes: ArraySlice<UInt8>) -> Bool {
     let lines = bytes.split { $0.isLineEnd }
     guard lines.count <= mostLines,

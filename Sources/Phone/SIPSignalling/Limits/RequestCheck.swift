@@ -1,38 +1,39 @@
 import CLibre
 
-/// What is wrong with a request that libre takes, and what to answer (RFC 3261 section 8.2).
+/// A check of requests that libre accepts, which finds faults and the responses to them (RFC 3261
+/// section 8.2).
 ///
 /// A value without I/O.
 struct RequestCheck: Equatable, Sendable {
-  /// An answer that refuses a request.
+  /// A response that refuses a request.
   struct Refusal: Equatable, Sendable {
     let code: UInt16
     let phrase: String
-    /// With their line ends.
+    /// Further header lines, each with its line end.
     var headers = ""
   }
 
   var method: String
   var sequenceMethod: String
-  /// Of the request's URI, in small letters.
+  /// Scheme of the request's URI, in lower case.
   var scheme: String
-  /// True if a header that may be there once is there more often.
+  /// True if a header that may occur once occurs more often.
   var hasDuplicates = false
-  /// `Content-Length` as it is written; nil without one.
+  /// Value of `Content-Length` as it is written; nil without one.
   var contentLength: String?
-  /// The bytes behind the headers, as many as there are.
+  /// Number of bytes after the headers.
   var available = 0
-  /// True if there is a body that is no session description, and may not be left aside.
+  /// True if there is a body without a readable session description.
   var hasUnknownBody = false
-  /// What the far side requires (`Require`).
+  /// Extensions that the far side requires (`Require`).
   var required: [String] = []
-  /// What it takes (`Accept`); nil if it does not say.
+  /// Media types that the far side accepts (`Accept`); nil if it does not say.
   var accepted: [String]?
 
-  /// Extensions that this side knows.
+  /// Extensions that this side supports.
   private static let extensions: Set<String> = ["replaces", "timer"]
 
-  /// Why the request is refused; nil for one that is in order, and for an ACK, which has no answer.
+  /// The refusal of the request; nil if it is in order, and for an ACK, which gets no response.
   var refusal: Refusal? {
     guard method != "ACK" else { return nil }
     guard method == sequenceMethod else { return bad("CSeq names another method") }
@@ -76,7 +77,7 @@ extension RequestCheck {
     SIP_HDR_CONTENT_LENGTH, SIP_HDR_CONTENT_TYPE,
   ]
 
-  /// What a request says.
+  /// Reads the fields of a request.
   @unsafe
   init(_ message: UnsafePointer<sip_msg>) {
     method = unsafe String(message.pointee.met)

@@ -1,13 +1,14 @@
 import MediaCore
 
-/// How much strangers may ask of a user agent; beyond that the newest is refused, and what stands
-/// goes on.
+/// Limits on what strangers may ask of a user agent.
+///
+/// Beyond a limit the newest request is refused, and existing calls go on.
 public struct SignallingLimits: Equatable, Sendable {
-  /// So many at once, and so many a second in the long run.
+  /// A limit on a rate: a burst, and a long-term rate.
   public struct Rate: Equatable, Sendable {
-    /// How many may come at once.
+    /// Maximum number at once.
     package var burst: Double
-    /// How many a second may come in the long run.
+    /// Maximum number per second in the long run.
     package var perSecond: Double
 
     package init(burst: Double, perSecond: Double) {
@@ -27,10 +28,11 @@ public struct SignallingLimits: Equatable, Sendable {
   package var ringingFromOneHost: Int
   /// Answers to requests that belong to no call, like OPTIONS; others get none.
   package var answers: Rate
-  /// Hosts that are remembered for having called lately, and as many for a call with them.
+  /// Number of hosts that are remembered because they called lately, and of as many more because
+  /// there was a call with them.
   package var hosts: Int
 
-  /// Those of a phone: people do not call more often than that.
+  /// Limits of a phone: people do not call more often than that.
   public static let phone = SignallingLimits(
     callsFromOneHost: Rate(burst: 10, perSecond: 1),
     callsFromStrangers: Rate(burst: 20, perSecond: 5),
@@ -40,7 +42,7 @@ public struct SignallingLimits: Equatable, Sendable {
     hosts: 256
   )
 
-  /// Those of a line that answers by itself, for as many as there are.
+  /// Limits of a line that answers by itself, for many callers.
   public static let service = SignallingLimits(
     callsFromOneHost: Rate(burst: 1_000, perSecond: 500),
     callsFromStrangers: Rate(burst: 1_000, perSecond: 500),
@@ -50,14 +52,14 @@ public struct SignallingLimits: Equatable, Sendable {
     hosts: 4_096
   )
 
-  /// Connections of TCP and TLS that others have opened, in the whole process; a host with which
-  /// there was a call finds room for as many again.
+  /// Maximum number of incoming TCP and TLS connections in the whole process; hosts with which
+  /// there was a call may use as many again.
   ///
-  /// libre ends those that bring nothing within 32 s, and those that bring no more within 15 min.
+  /// libre closes those that bring nothing within 32 s, and those that bring no more within 15 min.
   static let connections = 256
-  /// How many of them one host may have.
+  /// Maximum number of incoming connections from one host.
   static let connectionsFromOneHost = 64
-  /// How fast one host may open them: each by TLS costs a handshake.
+  /// Maximum rate of new connections from one host: each by TLS costs a handshake.
   static let newConnectionsFromOneHost = Rate(burst: 64, perSecond: 20)
 }
 
@@ -81,7 +83,7 @@ struct TokenBucket: Equatable, Sendable {
     filledAt = max(filledAt, now)
   }
 
-  /// True if there is a token, which is taken then.
+  /// Takes a token; false if there is none.
   mutating func take(at now: MonotonicInstant) -> Bool {
     fill(to: now)
     guard level >= 1 else { return false }
@@ -89,19 +91,19 @@ struct TokenBucket: Equatable, Sendable {
     return true
   }
 
-  /// Seconds until there is a token.
+  /// Returns the seconds until there is a token, at least 1.
   mutating func wait(at now: MonotonicInstant) -> Int {
     fill(to: now)
     return max(1, Int(((1 - level) / rate.perSecond).rounded(.up)))
   }
 
-  /// True if there is no token.
+  /// Returns true if there is no token.
   mutating func isEmpty(at now: MonotonicInstant) -> Bool {
     fill(to: now)
     return level < 1
   }
 
-  /// True if nothing has been taken for so long that it makes no difference.
+  /// Returns true if the bucket is full, as one from which nothing was ever taken.
   mutating func isFull(at now: MonotonicInstant) -> Bool {
     fill(to: now)
     return level >= rate.burst

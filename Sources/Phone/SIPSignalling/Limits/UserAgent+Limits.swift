@@ -2,9 +2,9 @@ import CLibre
 import MediaCore
 import RealTime
 
-/// What strangers may ask.
+/// Limits on requests from strangers.
 extension UserAgent {
-  /// The numeric host that a message has come from.
+  /// Returns the numeric host that a message came from.
   @unsafe
   static func host(of message: UnsafePointer<sip_msg>) -> String {
     var text = [CChar](repeating: 0, count: 64)
@@ -14,7 +14,7 @@ extension UserAgent {
     return String(cStringBytes: text)
   }
 
-  /// True if a call may ring; it has been refused otherwise.
+  /// Returns true if a call may ring, and refuses it otherwise.
   @unsafe
   func admits(
     _ message: UnsafePointer<sip_msg>,
@@ -41,8 +41,8 @@ extension UserAgent {
     return false
   }
 
-  /// Remembers that there is a call with a host, or was one before this agent started: a flood of
-  /// strangers does not keep it out.
+  /// Remembers that there is a call with a host, or was one before this agent started, so that a
+  /// flood of strangers does not keep it out.
   ///
   /// - Parameter host: its numeric address.
   package func noteCall(with host: String) {
@@ -50,7 +50,7 @@ extension UserAgent {
     noteConnections(with: host)
   }
 
-  /// True if one more request that belongs to no call is answered.
+  /// Returns true, after counting the request, if a request outside of calls may be answered.
   func answers(isByServer: Bool) -> Bool {
     admission.answers(isByServer: isByServer, at: MonotonicClock.now())
   }

@@ -1,4 +1,4 @@
-/// Messages of connections whose headers have been read and whose bodies are not whole.
+/// Messages on connections whose headers were decoded, but whose bodies are not complete.
 ///
 /// libre decodes the headers again with each segment that arrives: for a body that comes byte by
 /// byte that would be thousands of times.
@@ -10,20 +10,24 @@ struct WaitingMessages {
     let needed: Int
   }
 
-  /// One for each connection that waits; of more the headers are decoded again.
+  /// Maximum number of waiting messages, one for each connection; beyond it, headers are decoded
+  /// again.
   private static let capacity = 512
 
-  /// By the place where they are in memory.
+  /// Messages by their address in memory.
   private var messages: [UInt: Message] = [:]
 
-  /// Notes a message in a place whose headers are `head`, and of which `needed` bytes make a whole.
+  /// Notes the message at an address, whose headers are `head`, and which is complete with `needed`
+  /// bytes.
   mutating func note(_ place: UInt, _ head: ArraySlice<UInt8>, needed: Int) {
     if messages.count >= Self.capacity, let any = messages.keys.first { messages[any] = nil }
     messages[place] = Message(head: Array(head), needed: needed)
   }
 
-  /// True if the message in a place, of which so many bytes are `available`, is one that waits;
-  /// what has become whole, or another one, does not.
+  /// Returns true if the message at an address, of which `available` bytes have arrived, is a noted
+  /// one that is not complete.
+  ///
+  /// One that is complete, or has other headers, is forgotten.
   mutating func isWaiting(_ place: UInt, _ bytes: ArraySlice<UInt8>, _ available: Int) -> Bool {
     guard let message = messages[place] else { return false }
     if available < message.needed, bytes.starts(with: message.head) { return true }

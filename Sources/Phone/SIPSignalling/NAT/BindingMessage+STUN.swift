@@ -4,12 +4,12 @@ import UDPTransport
 
 /// Binding messages as libre reads and writes them (RFC 8489).
 extension BindingMessage {
-  /// A received message; nil for bytes that are none.
+  /// A received message; nil if the bytes are none.
   ///
   /// - Parameters:
   ///   - bytes: the datagram.
-  ///   - own: what requests to this side are signed with.
-  ///   - other: what responses to it are signed with, nil if that is not known yet.
+  ///   - own: the password that requests to this side are signed with.
+  ///   - other: the password that responses to this side are signed with; nil if not known yet.
   init?(_ bytes: [UInt8], own: String, other: String?) {
     var found = re_binding()
     guard unsafe re_binding_decode(bytes, bytes.count, own, other, &found) == 0 else { return nil }
@@ -34,10 +34,10 @@ extension BindingMessage {
     isAuthentic = found.is_authentic
   }
 
-  /// The message in libre's memory, signed with a password unless that is nil; nil if memory is
-  /// out.
+  /// Returns the message in a buffer of libre's, signed with a password unless that is nil; nil if
+  /// memory runs out.
   ///
-  /// The caller releases it; there is room in front of its first byte.
+  /// The caller releases the buffer, which has room for headers in front of the message.
   @unsafe
   func encode(signedWith password: String?) -> UnsafeMutablePointer<mbuf>? {
     var binding = re_binding()
@@ -101,7 +101,7 @@ extension ICECandidate {
     self.init(kind, address, priority: priority)
   }
 
-  /// The value for SDP; nil if memory is out.
+  /// The candidate as SDP writes it; nil if memory runs out.
   var attribute: String? {
     guard var address = address.inLibre else { return nil }
     var text = [CChar](repeating: 0, count: 256)
@@ -131,7 +131,7 @@ extension ICECandidate {
 }
 
 extension SocketAddress {
-  /// False for what no far side can have: no port, no host, or an address of many hosts.
+  /// False for addresses that no far side can have: without a port or a host, or of many hosts.
   var mayBeSentTo: Bool {
     guard port != 0 else { return false }
     if host.contains(":") { return host != "::" && !host.lowercased().hasPrefix("ff") }

@@ -6,25 +6,27 @@ import MediaCore
 import RealTime
 public import UDPTransport
 
-/// Where the voice of a call goes, once checks have shown which way is open.
+/// The path that a call's voice takes, selected by connectivity checks.
 public struct MediaRoute: Equatable, Sendable {
-  /// How the two machines reach each other.
+  /// The kind of path between the two machines.
   public enum Kind: String, Equatable, Sendable {
-    /// Without anything in between that changes addresses.
+    /// Nothing on the path translates addresses.
     case direct
-    /// Through a router that does.
+    /// A router on the path translates addresses.
     case translated
-    /// By a server that passes on.
+    /// A TURN server relays the voice.
     case relayed
   }
 
-  /// Where the voice thread sends to and receives from.
+  /// The address that the voice thread sends to and receives from; with this side's relay, a port
+  /// of the relay's client on this machine.
   package let destination: SocketAddress
   /// The far side's address.
   public let farSide: SocketAddress
-  /// How the two reach each other.
+  /// The kind of path between the two machines.
   public let kind: Kind
-  /// True if this machine has moved since the call began: what it sends has to go elsewhere too.
+  /// True if this machine has changed addresses or lost its path since the call began, so that the
+  /// source of its packets may have changed.
   package let isAfterMove: Bool
 
   init(_ path: ICEPath, bridge: SocketAddress?, isAfterMove: Bool) {
@@ -38,18 +40,18 @@ public struct MediaRoute: Equatable, Sendable {
   }
 }
 
-/// Names a path of one user agent.
+/// Identifies a path of one user agent.
 public struct MediaPathID: Hashable, Sendable {
   let rawValue: Int
 }
 
-/// A path and what to say about it in a description.
+/// A path, and the ICE candidates and credentials for its description.
 public struct PathOffer: Equatable, Sendable {
   package let id: MediaPathID
   package let description: ICEDescription
 }
 
-/// The way of one call's voice: `ICEAgent` decides, and this sends what it orders.
+/// The path of one call's voice: performs what `ICEAgent` decides.
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
 /// the agent owns it; libre holds unretained pointers to it, which `close` takes back.
@@ -59,22 +61,22 @@ final class MediaPath {
     case gathered
     case routed(MediaRoute)
     case failed(String)
-    /// There was a way, and the far side has not answered by it for 30 s.
+    /// The far side has not answered over the selected path for 30 s.
     case lost
-    /// It was ended by this side.
+    /// This side has closed the path.
     case closed
     /// Something that the user may want to know, and that does not end the call.
     case remark(String)
   }
 
-  /// What a relay is asked for with.
+  /// The arguments of a request for a relayed address.
   struct RelayRequest {
     let server: RelayServer
-    /// Nil if the server's name is not known.
+    /// Numeric host of the server; nil if its name could not be resolved.
     let numericHost: String?
-    /// The call's own port, at an address that this machine reaches itself by.
+    /// The call's RTP port, at an address by which this machine reaches itself.
     let voicePort: SocketAddress
-    /// What to show to a server that wants to know.
+    /// The certificate for servers that ask for one; required for TLS.
     let identity: Identity?
   }
 
@@ -82,21 +84,21 @@ final class MediaPath {
   private let port: CheckPort
   private let relayRequest: RelayRequest?
   private var relay: RelayClient?
-  /// Tells what the relay of now reports from what one of before still does.
+  /// Number of the current relay, by which reports of former ones are recognized and ignored.
   private var relayCount = 0
-  /// The relay of before a restart, by which voice goes and comes until both sides have another
-  /// way; one at most.
+  /// The relay before the last restart, over which voice flows until both sides have another path;
+  /// at most one.
   private var formerRelay: RelayClient?
   private let isBoundToHost: Bool
   private var hosts: [String] = []
   private var hasMoved = false
   private var hadWay = false
-  /// True while the way that there was is lost, and no other one is looked for.
+  /// True while the path is lost and no other one is being looked for.
   private(set) var isLost = false
   private let timer = LoopTimer()
   private let restartTimer = LoopTimer()
   private var isClosed = false
-  /// What becomes of it.
+  /// Called with each report, on the event loop's thread.
   var report: (Report) -> Void = { _ in }
 
   init(
@@ -118,7 +120,7 @@ final class MediaPath {
     close()
   }
 
-  /// What to say to the far side.
+  /// This side's ICE candidates and credentials, for the far side.
   var description: ICEDescription { agent.description }
   private var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
@@ -127,7 +129,7 @@ final class MediaPath {
     unsafe pointer.map { unsafe Unmanaged<MediaPath>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Begins to collect addresses.
+  /// Begins to collect candidates.
   func start() {
     _ = unsafe fd_listen(
       port.fileDescriptor,
@@ -139,8 +141,8 @@ final class MediaPath {
     openRelay()
   }
 
-  /// Collects addresses anew, since the machine has moved; the voice keeps its way until there is
-  /// another one.
+  /// Collects candidates anew at other addresses of this machine; the voice keeps its path until
+  /// there is another one.
   func restart(at hosts: [String]) {
     // A port that is bound to an address is not at another one.
     self.hosts = isBoundToHost ? Array(hosts.prefix(1)) : hosts
@@ -148,7 +150,7 @@ final class MediaPath {
     restart()
   }
 
-  /// Collects addresses anew if the way was lost, as a network that is away for long takes it.
+  /// Collects candidates anew if the path is lost, as it is after a long outage of the network.
   func restartIfLost() {
     guard isLost, !isClosed else { return }
     // Both sides may be behind routers that have forgotten them.
@@ -156,7 +158,7 @@ final class MediaPath {
     restart()
   }
 
-  /// The same a little later, if the way is still lost then.
+  /// Collects candidates anew after a pause, if the path is lost now and still is then.
   func restartIfLost(afterSeconds seconds: Int64) {
     guard isLost else { return }
     let time = MonotonicClock.now().advanced(byNanoseconds: seconds * 1_000_000_000)
@@ -190,7 +192,7 @@ final class MediaPath {
     relay.open(at: numericHost, identity: request.identity)
   }
 
-  /// Ends all checks, and gives the relay's address back.
+  /// Ends all checks, and releases the relayed address.
   func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -203,10 +205,10 @@ final class MediaPath {
     report(.closed)
   }
 
-  /// Looks for a way to where the far side's description says that it is.
+  /// Begins to check paths to the candidates in the far side's description.
   ///
-  /// Called before this side's answer is written: it has other credentials if the far side's offer
-  /// begins anew.
+  /// To be called before this side's answer is written, which has new credentials if the far side's
+  /// offer is an ICE restart.
   func begin(with description: ICEDescription, isOffer: Bool) {
     if agent.isRestart(description) {
       isLost = false
@@ -215,7 +217,7 @@ final class MediaPath {
     handle(.described(description))
   }
 
-  /// Stops to look for a way: the far side goes on without checks.
+  /// Stops all checks, since the far side goes on without them.
   func suspend() {
     isLost = false
     handle(.suspended)
@@ -288,7 +290,7 @@ final class MediaPath {
 }
 
 extension ICECredentials {
-  /// New ones that cannot be guessed.
+  /// Returns new credentials that cannot be guessed.
   static func random() -> ICECredentials {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)

@@ -4,31 +4,31 @@ import Glibc
 import ICE
 import UDPTransport
 
-/// An address at a TURN server, by which the voice goes where no other way is open (RFC 8656).
+/// A relayed address at a TURN server, for voice when no other path is open (RFC 8656).
 ///
-/// libre's client asks for it and keeps it. The voice thread knows nothing of that: it sends to a
-/// port of the client's on this machine, and receives from there.
+/// libre's client allocates and refreshes it. The voice thread does not notice the relay: it sends
+/// to a port of the client's on this machine, and receives from there.
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
 /// the path owns it; libre holds unretained pointers to it, which `close` takes back.
 @safe
 final class RelayClient {
   enum Event {
-    /// The server holds this address.
+    /// The server has allocated this address.
     case allocated(SocketAddress)
-    /// It does not, or not any more.
+    /// The server allocates no address, or has released it, for the given reason.
     case failed(String)
-    /// A datagram has come from a far side.
+    /// A connectivity check has arrived from a far side.
     case received([UInt8], from: SocketAddress)
   }
 
   private let server: RelayServer
   private let report: (Event) -> Void
-  /// The call's own port, at an address that this machine reaches itself by.
+  /// The call's RTP port, at an address by which this machine reaches itself.
   private let voicePort: SocketAddress
-  /// Where the voice thread sends to.
+  /// The client's port on this machine that the voice thread sends to; nil before `open`.
   private(set) var bridge: SocketAddress?
-  /// Where what it sends goes.
+  /// The far side that the voice is relayed to; nil while the voice takes another path.
   var farSide: SocketAddress?
   private var client: OpaquePointer?
   private var socket: OpaquePointer?
@@ -38,12 +38,12 @@ final class RelayClient {
   private var voice: OpaquePointer?
   private var trust: ServerTrust?
   private var address = sa()
-  /// What has come by the connection and is no whole message yet.
+  /// Bytes from the connection that are no whole message yet.
   private var pending: [UInt8] = []
   private var isAllocated = false
   private var isOver = false
 
-  /// More is no message of TURN's.
+  /// Maximum of `pending` in bytes; no TURN message is longer.
   private static let pendingLimit = 1 << 16
 
   init(
@@ -63,7 +63,7 @@ final class RelayClient {
     unsafe pointer.map { unsafe Unmanaged<RelayClient>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Asks the server at a numeric address for an address; `identity` is for servers that want one.
+  /// Requests an address from the server at a numeric address; `identity` is required for TLS.
   func open(at numericHost: String, identity: Identity?) {
     guard let address = SocketAddress(host: numericHost, port: server.port)?.inLibre,
       var local = SocketAddress(host: voicePort.host, port: 0)?.inLibre
@@ -192,7 +192,7 @@ final class RelayClient {
 
   // MARK: Sending
 
-  /// Sends a message with room in front of it to a far side.
+  /// Sends a message to a far side; its buffer has room for headers in front of the message.
   @unsafe
   func send(_ message: UnsafeMutablePointer<mbuf>?, to address: SocketAddress) {
     guard let client = unsafe client, var peer = address.inLibre else { return }

@@ -1,6 +1,6 @@
-/// A TURN server (RFC 8656), which relays the voice where no other way is open.
+/// A TURN server (RFC 8656), which relays the voice when no other path is open.
 public struct RelayServer: Equatable, Sendable {
-  /// How the server is reached; it sends on by UDP in any case.
+  /// The transport to the server, which relays by UDP in any case.
   public enum Transport: String, Equatable, Sendable, CaseIterable {
     case udp
     case tcp
@@ -11,7 +11,7 @@ public struct RelayServer: Equatable, Sendable {
   public let host: String
   /// The port.
   public let port: UInt16
-  /// How it is reached.
+  /// The transport to the server.
   public let transport: Transport
   /// The name to authenticate with.
   public var login: String
@@ -25,7 +25,7 @@ public struct RelayServer: Equatable, Sendable {
   ///     `turns:relay.example.org`.
   ///   - login: the name to authenticate with.
   ///   - password: the password to authenticate with.
-  /// - Throws: a `SIPError` if the URI is none.
+  /// - Throws: a `SIPError` if `uri` is not the URI of a TURN server.
   public init(_ uri: String, login: String, password: String = "") throws(SIPError) {
     let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let scheme = parts[0].prefix { $0 != ":" }.lowercased()
@@ -55,7 +55,7 @@ public struct RelayServer: Equatable, Sendable {
     }
   }
 
-  /// Its URI, without login and password.
+  /// The server's URI, without login and password.
   public var uri: String {
     let scheme = transport == .tls ? "turns" : "turn"
     let parameter = transport == .tcp ? "?transport=tcp" : ""

@@ -1,13 +1,13 @@
 import ICE
 import UDPTransport
 
-/// What a call says about the way of its voice.
+/// Signalling about the path of a call's voice.
 extension SIPCall {
-  /// Tells the far side that this machine is at another address now; where the sides check their
-  /// ways, once this side's new addresses are collected.
+  /// Sends a re-INVITE with this machine's new address; with ICE, once the new candidates are
+  /// collected.
   ///
-  /// Over another connection from the same address, the server learns by which way this side is
-  /// reached now.
+  /// If the address is the same and only the connection is new, the re-INVITE shows the server how
+  /// this side is reached now.
   func move(to host: String, addresses: [String], hasMoved: Bool) {
     guard hasMoved else { return renegotiate() }
     description?.move(to: host)
@@ -15,7 +15,7 @@ extension SIPCall {
     renegotiate()
   }
 
-  /// Reports what the sides have agreed on, and checks the ways that it names.
+  /// Reports the agreed media, and begins to check paths to its ICE candidates.
   func agree(on media: NegotiatedMedia, isOffer: Bool) {
     isHeld = !media.maySend || !media.mayReceive
     maySend = media.maySend
@@ -29,7 +29,7 @@ extension SIPCall {
     path.restartIfLost(afterSeconds: isOffer ? 1 : 3)
   }
 
-  /// The addresses of this side are collected once more.
+  /// Offers this side's newly collected ICE candidates by a re-INVITE.
   func offerAddresses() {
     guard let path else { return }
     description?.addresses = path.description

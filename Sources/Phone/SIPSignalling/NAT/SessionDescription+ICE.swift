@@ -2,9 +2,9 @@ import CLibre
 import ICE
 import UDPTransport
 
-/// The addresses of both sides in their descriptions (RFC 8839).
+/// The ICE candidates of both sides in their descriptions (RFC 8839).
 extension SessionDescription {
-  /// More candidates of one side only make work.
+  /// Maximum number of the far side's candidates; more of them only make work.
   private static let candidateLimit = 16
   private static let lineLimit = 100
 
@@ -21,8 +21,8 @@ extension SessionDescription {
     }
   }
 
-  /// What the far side's description says; nil if it has nothing that is of use, or if something on
-  /// the way has put another address in place of its own (RFC 8839 section 4.2.5).
+  /// Returns the candidates and credentials in the far side's description; nil if none are usable,
+  /// or if something on the way has replaced the far side's address (RFC 8839 section 4.2.5).
   func remoteAddresses(with host: String, _ port: UInt16) -> ICEDescription? {
     guard addresses != nil,
       let fragment = attribute("ice-ufrag", orOfSession: true),

@@ -2,9 +2,9 @@ package import CallSecurity
 import ICE
 package import UDPTransport
 
-/// The ways that the voice of calls takes.
+/// The paths of calls' voice.
 extension UserAgent {
-  /// What to collect addresses with.
+  /// The arguments for collecting the ICE candidates of a call.
   package struct PathRequest: Sendable {
     /// The numeric address of this machine that leads to the far side.
     package let host: String
@@ -12,9 +12,9 @@ extension UserAgent {
     package let isBoundToHost: Bool
     /// True for the side that makes the offer.
     package let isOffering: Bool
-    /// The account whose servers help, nil for none.
+    /// The account whose STUN and TURN servers are used; nil for none.
     package let account: SIPAccount?
-    /// What to show to a relay that asks who this is.
+    /// The certificate for relays that ask for one; required for TLS.
     package let identity: Identity?
 
     /// A request with the given fields.
@@ -33,11 +33,11 @@ extension UserAgent {
     }
   }
 
-  /// Collects the addresses at which the voice of a call may arrive (RFC 8445 section 5.1), which
-  /// takes as long as name servers and the account's servers take to answer, two seconds each at
-  /// most.
+  /// Collects the ICE candidates of a call (RFC 8445 section 5.1): the addresses at which its voice
+  /// may arrive.
   ///
-  /// Returns nil if the agent has stopped. The caller ends by `closePath` what this has begun.
+  /// This takes as long as name servers and the account's servers need to answer, two seconds each
+  /// at most. Returns nil if the agent has stopped. The caller closes the path by `closePath`.
   package func openPath(_ port: CheckPort, _ request: PathRequest) async -> PathOffer? {
     let found = request.isBoundToHost ? [request.host] : pathHosts(request.host)
     let hosts = found.compactMap { SocketAddress(host: $0, port: port.localPort) }
@@ -103,7 +103,7 @@ extension UserAgent {
     return id
   }
 
-  /// Ends what `openPath` has begun; nothing if that has ended.
+  /// Closes a path that `openPath` has opened; does nothing if it is closed.
   package func closePath(_ id: MediaPathID) {
     paths.removeValue(forKey: id)?.close()
   }
@@ -114,7 +114,7 @@ extension UserAgent {
     for path in all { path.close() }
   }
 
-  /// The path that an offer names, which reports to a call from now on.
+  /// Returns the path that an offer names, and lets it report to a call from now on.
   func path(of offer: MediaOffer, for call: SIPCallID) -> MediaPath? {
     guard let id = offer.path?.id, let path = paths[id] else { return nil }
     path.report = { [weak self] report in self?.assumeIsolated { $0.note(report, of: call) } }
@@ -138,7 +138,7 @@ extension UserAgent {
     }
   }
 
-  /// The addresses of this machine at which media may arrive, `host` first.
+  /// Returns the addresses of this machine at which media may arrive, at most eight, `host` first.
   func pathHosts(_ host: String) -> [String] {
     let isLoopback = host.hasPrefix("127.") || host == "::1"
     guard !isLoopback else { return [host] }
@@ -150,7 +150,7 @@ extension UserAgent {
     return [host] + others.prefix(7)
   }
 
-  /// How long name servers may take.
+  /// Time for name servers to answer.
   private static let resolvingPatience = Duration.seconds(2)
 
   private static func resolve(

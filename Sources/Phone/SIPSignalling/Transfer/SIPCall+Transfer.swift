@@ -1,20 +1,20 @@
 import CLibre
 
-/// How a call is transferred, and replaced by another one.
+/// Transfers of a call, and its replacement by another one.
 extension SIPCall {
-  /// The name of its dialog at the far side; nil before it is confirmed.
+  /// The dialog's identifiers as the far side knows them; nil before it is confirmed.
   var name: DialogName? {
     guard let tags, let callID else { return nil }
     return DialogName(callID: callID, toTag: tags.remote, fromTag: tags.local)
   }
 
-  /// True if a far side that names a dialog means this one.
+  /// True if the identifiers that a far side gives are those of this call's dialog.
   func isNamed(_ name: DialogName) -> Bool {
     guard let tags, let callID else { return false }
     return name == DialogName(callID: callID, toTag: tags.local, fromTag: tags.remote)
   }
 
-  /// Asks the far side to call another one.
+  /// Asks the far side to call `target` (REFER).
   func refer(to target: TransferTarget, by referrer: String, user: String) {
     guard isEstablished, let stack else { return report(.transferProgressed(id, status: 481)) }
     let credentials = unsafe makeCredentials()
@@ -58,22 +58,22 @@ extension SIPCall {
 }
 
 extension UserAgent {
-  /// Asks the far side of a call to call a target instead; `SIPEvent.transferProgressed` says what
-  /// has become of that.
+  /// Asks the far side of a call to call a target instead; `SIPEvent.transferProgressed` reports
+  /// the outcome.
   public func transfer(_ id: SIPCallID, to target: TransferTarget) {
     guard let call = calls[id.rawValue] else { return }
     call.refer(to: target, by: ownAddress(for: call), user: call.account?.user ?? user)
   }
 
-  /// Asks the far side of a call to take the place of this side in another one.
+  /// Asks the far side of a call to take the place of this side in another call.
   ///
-  /// Nothing if one of the calls is not established.
+  /// Does nothing if the other call is not established.
   public func transfer(_ id: SIPCallID, intoPlaceOf other: SIPCallID, at uri: String) {
     guard let name = calls[other.rawValue]?.name else { return }
     transfer(id, to: TransferTarget(uri: uri, replacing: name))
   }
 
-  /// Tells the side that has asked for a transfer what has become of the new call.
+  /// Reports the status of the new call to the far side that asked for the transfer.
   public func reportTransfer(_ id: SIPCallID, status: Int, reason: String) {
     guard let call = calls[id.rawValue] else { return }
     _ = call.sending {
@@ -86,11 +86,11 @@ extension UserAgent {
     call.account?.address ?? "sip:\(user)@\(SIPAddress.literal(call.stack?.host ?? ""))"
   }
 
-  /// The call that a request wants to take the place of; nil if it wants none, and false if it
-  /// wants one that is not there, or that the sender cannot be known to belong to.
+  /// Returns the call that a request asks to replace, nil if it asks for none.
   ///
-  /// The sender proves by the dialog's name that it has seen its messages (RFC 3891 section 8).
-  /// That proves little where they passed in the open.
+  /// `isKnown` is false if the request names a call that does not exist, or that its sender may not
+  /// name. A sender that knows the dialog's identifiers has seen its messages (RFC 3891 section 8),
+  /// which proves little if these were not encrypted.
   @unsafe
   func replaced(
     by message: UnsafePointer<sip_msg>,

@@ -1,18 +1,18 @@
 import CLibre
 
-/// The transfer that a call is asked for, or asks for (RFC 5589).
+/// A transfer that one side of a call asks the other for (RFC 5589).
 ///
 /// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
 /// the call owns it; libre holds an unretained pointer to it, which `clear` takes back.
 @safe
 final class SIPTransfer {
-  /// Told what has become of a transfer that this side has asked for: the status of the new call,
-  /// 200 or more once it is known.
+  /// Called with the progress of a transfer that this side asked for: the status of the new call,
+  /// 200 or more once it is final.
   private let report: (Int) -> Void
   private let subscription = LibreSlot()
   private let notifier = LibreSlot()
   private var isOver = false
-  /// True while the far side waits for what becomes of the call that it has asked for.
+  /// True while the far side awaits the outcome of the call that it asked for.
   private(set) var isPending = false
 
   init(_ report: @escaping (Int) -> Void) {
@@ -38,7 +38,7 @@ final class SIPTransfer {
 
   // MARK: The side that transfers
 
-  /// Sends a REFER in a session's dialog; 0 or libre's error.
+  /// Sends a REFER in a session's dialog; returns 0 or an errno.
   @unsafe
   func refer(
     over stack: SIPStack,
@@ -86,7 +86,7 @@ final class SIPTransfer {
 
   // MARK: The side that is transferred
 
-  /// Takes a REFER; true if reports are promised.
+  /// Accepts a REFER; true if the far side will be sent reports.
   @unsafe
   func accept(
     _ message: UnsafePointer<sip_msg>,
@@ -113,7 +113,7 @@ final class SIPTransfer {
     return true
   }
 
-  /// Tells the side that has asked what has become of the new call.
+  /// Reports the status of the new call to the far side that asked for it.
   func tell(_ status: Int, _ reason: String) {
     guard isPending, !notifier.isEmpty else { return }
     isPending = status < 200

@@ -1,22 +1,21 @@
 import Foundation
 
-/// Whom a far side is asked to call instead (RFC 3515), and which of their calls that is to replace
-/// (RFC 3891).
+/// The address that a far side is asked to call instead (RFC 3515), and the call there that the new
+/// one is to replace (RFC 3891).
 public struct TransferTarget: Equatable, Sendable {
   /// The URI to call, without headers.
   public let uri: String
   /// The call at the target that the new one replaces; nil for a transfer without one.
   package let replaced: DialogName?
 
-  /// A target without a call of its own, or with one.
+  /// A target, and the call there that the new one replaces; nil for none.
   package init(uri: String, replacing replaced: DialogName? = nil) {
     self.uri = uri
     self.replaced = replaced
   }
 
-  /// The target of a Refer-To header; nil if it is no SIP URI and no
-  /// number, or asks for something else than a
-  /// call.
+  /// The target of a Refer-To header; nil if it is neither a SIP URI nor a telephone number, or if
+  /// it asks for something other than a call.
   init?(referringTo text: String) {
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let start = parts[0].lowercased()
@@ -48,12 +47,12 @@ public struct TransferTarget: Equatable, Sendable {
   }
 }
 
-/// The name of a dialog as its far side knows it (RFC 3891 section 6.1).
+/// The identifiers of a dialog as its far side knows them (RFC 3891 section 6.1).
 package struct DialogName: Equatable, Sendable, CustomStringConvertible {
   let callID: String
-  /// The tag of the side that is named to.
+  /// Tag of the side that receives these identifiers.
   let toTag: String
-  /// The tag of the other side.
+  /// Tag of the other side.
   let fromTag: String
 
   init(callID: String, toTag: String, fromTag: String) {
@@ -62,7 +61,7 @@ package struct DialogName: Equatable, Sendable, CustomStringConvertible {
     self.fromTag = fromTag
   }
 
-  /// The value of a Replaces header; nil if it is none.
+  /// Parses the value of a Replaces header; nil if it is malformed.
   init?(_ text: String) {
     let fields = text.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     func tag(_ name: String) -> String? {

@@ -6,11 +6,11 @@ public import SIPSignalling
 
 /// The user's accounts, in `sidetone/accounts.json` under XDG_CONFIG_HOME, without their passwords.
 ///
-/// The order is kept: the first account is the one that numbers and bare names are called with.
+/// The order is kept: numbers and bare names are called with the first account.
 ///
 /// **Thread safety:** a value; the file is read and written by each method.
 public struct AccountBook: Sendable {
-  /// An account as the file has it.
+  /// An account as it is stored in the file.
   private struct Entry: Codable {
     var address: String
     var name: String?
@@ -49,10 +49,12 @@ public struct AccountBook: Sendable {
     self.passwords = passwords
   }
 
-  /// The accounts with their passwords, in the order of the file; none if there is no file.
+  /// Returns the accounts with their passwords, in the order of the file; empty if there is no
+  /// file.
   ///
-  /// Blocks while a keyring is asked, which may ask its user. Throws a `PhoneError` if the file is
-  /// damaged, a `SIPError` if an account is, or what keeps the passwords from being read.
+  /// Blocks while the keyring is queried, which may prompt the user. Throws a `PhoneError` if the
+  /// file is damaged, a `SIPError` if an account is, or the error that keeps the passwords from
+  /// being read.
   public func accounts() throws -> [SIPAccount] {
     try contents().accounts.map { entry in
       try account(entry)
@@ -87,8 +89,8 @@ public struct AccountBook: Sendable {
 
   /// Adds an account with its password, or replaces the one of the same address.
   ///
-  /// - Returns: where the password is kept, in words.
-  /// - Throws: what keeps the book or the password from being written.
+  /// - Returns: the place of the password, in words.
+  /// - Throws: the error that keeps the book or the password from being written.
   @discardableResult
   public func add(_ account: SIPAccount) throws -> String {
     // A damaged book leaves the passwords as they are.
@@ -118,10 +120,11 @@ public struct AccountBook: Sendable {
     return place
   }
 
-  /// Removes an account with its password, and that of its relay unless another account has it too.
+  /// Removes an account with its password, and that of its relay unless another account uses it
+  /// too.
   ///
-  /// Throws a `PhoneError` if there is none of that address, or what keeps the book from being
-  /// written.
+  /// Throws a `PhoneError` if there is none of that address, or the error that keeps the book from
+  /// being written.
   public func remove(_ address: String) throws {
     let account = try accounts().named(address)
     let unused = try change { contents in

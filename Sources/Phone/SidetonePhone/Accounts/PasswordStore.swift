@@ -10,13 +10,13 @@ struct PasswordStore: Sendable {
   private let file: PrivateFile
   private let keyring: SecretService?
 
-  /// The passwords in a folder, and in the keyring of this session.
+  /// Opens the passwords in a folder, and in the keyring of this session.
   init(in folder: URL, keyring: SecretService? = SecretService()) {
     file = PrivateFile("passwords.json", in: folder)
     self.keyring = keyring
   }
 
-  /// The password of an account; nil if none is kept.
+  /// Returns the password of an account; nil if none is stored.
   ///
   /// Throws an `IdentityError` if the file is readable by others, or cannot be read.
   func password(of address: String) throws -> String? {
@@ -25,9 +25,9 @@ struct PasswordStore: Sendable {
     return keyring?.secret(with: Self.attributes(address))
   }
 
-  /// Keeps a password, and says where in words.
+  /// Stores a password, and returns the place in words.
   ///
-  /// Throws an `IdentityError` if it can be kept nowhere.
+  /// Throws an `IdentityError` if it can be stored nowhere.
   func set(_ password: String, of address: String) throws -> String {
     let label = "Sidetone: \(address)"
     if let keyring, keyring.set(password, label: label, attributes: Self.attributes(address)) {

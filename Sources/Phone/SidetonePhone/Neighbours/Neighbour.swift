@@ -7,24 +7,24 @@ import SIPSignalling
 /// Anybody in the network can announce anything: the name proves nothing. The fingerprint does once
 /// a call with it is encrypted.
 public struct Neighbour: Equatable, Sendable {
-  /// The name that it gives itself.
+  /// The name that it announces.
   public let name: String
   /// The name of its machine.
   public let machine: String
-  /// What to call, such as `sip:alice@192.168.1.20`.
+  /// The URI to call, such as `sip:alice@192.168.1.20`.
   public let uri: String
-  /// The fingerprint of the identity that it announces; nil if it announces none, as other programs
-  /// do not.
+  /// The fingerprint of the identity that it announces; nil if it announces none, as is usual for
+  /// other programs.
   public let fingerprint: Fingerprint?
   /// True if it is on this machine.
   public let isOfThisMachine: Bool
 }
 
-/// A change of who is on the local network.
+/// A change among the phones on the local network.
 public enum NeighbourEvent: Equatable, Sendable {
-  /// A phone has come, or announces something else than before.
+  /// A phone has appeared, or announces something else than before.
   case arrived(Neighbour)
-  /// A phone has gone.
+  /// A phone has disappeared.
   case left(Neighbour)
   /// All phones that are there now have been reported.
   case complete
@@ -35,12 +35,12 @@ public enum NeighbourEvent: Equatable, Sendable {
 extension Neighbour {
   /// The type of services by which SIP phones are found (RFC 6763, registered with IANA).
   static let serviceType = "_sip._udp"
-  /// The user that the announced address has, by its key in the TXT record.
+  /// Key in the TXT record for the user part of the announced address.
   static let userKey = "user"
-  /// The identity's fingerprint.
+  /// Key in the TXT record for the identity's fingerprint.
   static let fingerprintKey = "fp"
 
-  /// True if both are announced by the same machine for the same identity, at whatever address.
+  /// True if the same machine announces both for the same identity, at whatever address.
   func isSameAnnouncer(as other: Neighbour) -> Bool {
     (name, machine) == (other.name, other.machine) && fingerprint == other.fingerprint
   }

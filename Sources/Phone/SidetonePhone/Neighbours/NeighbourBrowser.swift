@@ -12,15 +12,15 @@ import Synchronization
 ///
 /// **Life cycle:** looks from the initialiser until `deinit`. **Thread safety:** any thread.
 public final class NeighbourBrowser: Sendable {
-  /// Who comes and goes; for one reader.
+  /// Phones that appear and disappear; for one reader.
   public let events: AsyncStream<NeighbourEvent>
   private let browser: ServiceBrowser
   private let continuation: AsyncStream<NeighbourEvent>.Continuation
 
-  /// Begins to look.
+  /// Begins to look for phones.
   ///
-  /// Throws a `PhoneError` on a machine without a bus for its services. If Avahi is missing, an
-  /// event says so.
+  /// Throws a `PhoneError` on a machine without a system message bus (D-Bus). If Avahi is missing,
+  /// the event `failed` reports that.
   public convenience init() throws {
     try self.init(busAddress: BusConnection.systemAddress)
   }
@@ -45,7 +45,8 @@ public final class NeighbourBrowser: Sendable {
     continuation.finish()
   }
 
-  /// Who is there, once everybody has been heard, or after the given time at the latest.
+  /// Returns the phones that are there, once all have been found, or after the given time at the
+  /// latest.
   ///
   /// Throws a `PhoneError` if the network cannot be searched.
   public static func neighbours(within patience: Duration = .seconds(5)) async throws -> [Neighbour]

@@ -1,10 +1,10 @@
 import DesktopServices
 
-/// Who is on the local network, from what was heard on each interface: a value without I/O.
+/// The phones on the local network, from the announcements on each interface: a value without I/O.
 ///
-/// A phone is heard once for each interface and protocol, and is one neighbour nevertheless, at the
-/// best of its addresses. Two of one name that are different machines, or different identities, are
-/// two: one of them may lie.
+/// A phone is announced once for each interface and protocol, but is one neighbour, at the best of
+/// its addresses. Announcements of one name by different machines, or with different identities,
+/// are different neighbours: one of them may be forged.
 struct Neighbourhood: Equatable {
   private struct Announcer: Hashable {
     let name: String
@@ -26,7 +26,7 @@ struct Neighbourhood: Equatable {
   /// The neighbours, by name.
   var neighbours: [Neighbour] { shown.values.sorted { ($0.name, $0.uri) < ($1.name, $1.uri) } }
 
-  /// Takes in what has become known, and returns what is new to users.
+  /// Applies a change of the announced services, and returns the resulting events.
   mutating func handle(_ change: ServiceBrowser.Change) -> [NeighbourEvent] {
     switch change {
     case .found(let service):

@@ -3,10 +3,10 @@ import DesktopServices
 public import Foundation
 
 extension ServicePublisher.Announcement {
-  /// What a phone says of itself to the local network; nil if it is not to be found there.
+  /// The announcement of a phone on the local network; nil if it is not to be found there.
   ///
-  /// A phone that listens at one address alone is not announced: others would find all addresses of
-  /// its machine. One whose user has chosen no name takes that of the machine's user.
+  /// A phone that listens at given addresses alone is not announced: others would find all
+  /// addresses of its machine. If its user has chosen no name, `name` is announced.
   init?(
     of configuration: PhoneConfiguration,
     as identity: Identity?,
@@ -32,9 +32,9 @@ extension ServicePublisher.Announcement {
 
 /// A phone and its neighbours.
 extension Phone {
-  /// Calls a phone of the local network, and returns the call's name.
+  /// Calls a phone on the local network, and returns the call's identifier.
   ///
-  /// It has to show the identity that it announces.
+  /// The phone must present the identity that it announces.
   ///
   /// - Throws: a `PhoneError` if it cannot be called.
   @discardableResult

@@ -4,40 +4,41 @@ import Foundation
 import Synchronization
 import VoiceEngine
 
-/// A call's sound on its way to a stereo WAV file of 16 bits at 48 kHz.
+/// A recording of a call to a stereo WAV file of 16 bits at 48 kHz.
 ///
-/// The header is right after each second, so a program that is killed leaves a file that plays.
+/// The file's header is correct after each second, so a program that is killed leaves a file that
+/// can be played.
 ///
-/// **Life cycle:** open from the initialiser until `close`. **Thread safety:** any thread; the disk
-/// is waited for on a queue of its own.
+/// **Life cycle:** open from the initialiser until `close`. **Thread safety:** any thread; a queue
+/// of its own waits for the disk.
 // SAFETY: what changes is touched on `queue` only.
 final class CallRecording: @unchecked Sendable {
   /// The file.
   let file: URL
   let queue = DispatchQueue(label: "sidetone.recording")
   private let onFailure: @Sendable (CallRecording) -> Void
-  /// Samples that wait for the disk.
+  /// Number of samples that wait for the disk.
   private let backlog = Atomic<Int>(0)
-  /// True once the disk is too far behind: it gets no more, even if it goes on.
+  /// True once the disk is too far behind: it is given no more, even if it catches up.
   private let isLate = Atomic<Bool>(false)
   private var handle: FileHandle?
-  /// What went wrong first.
+  /// The first error, in words; nil without one.
   private var failure: String?
   private var alignment = StereoAlignment()
   private var sampleCount = 0
 
-  /// How long the rest may take to be written.
+  /// Time for `close` to write the rest.
   private static let closingPatience = DispatchTimeInterval.seconds(5)
-  /// A disk that is a minute behind ends the recording.
+  /// Number of waiting samples that ends the recording: a minute of both sides.
   private static let longestBacklog = 60 * 2 * 48_000
   private static let headerLength = 44
-  /// What a RIFF file's 32-bit sizes allow, some six hours.
+  /// Maximum number of samples, due to the 32-bit sizes of RIFF files: some six hours.
   private static let mostSamples = 2_147_000_000
 
-  /// Makes the file, which may not be there yet, readable by its owner alone.
+  /// Creates the file, which must not exist yet, readable by its owner alone.
   ///
-  /// `onFailure` is called at most once, on any thread, if the disk takes no more; `close` says
-  /// why. Throws a `PhoneError` if the file cannot be made.
+  /// `onFailure` is called at most once, on any thread, if writing fails or the disk is too slow;
+  /// `close` returns the reason. Throws a `PhoneError` if the file cannot be created.
   convenience init(_ file: URL, onFailure: @escaping @Sendable (CallRecording) -> Void) throws {
     let folder = file.deletingLastPathComponent()
     // What cannot be made is said by the next step.
@@ -54,7 +55,7 @@ final class CallRecording: @unchecked Sendable {
     self.init(file, descriptor: descriptor, onFailure: onFailure)
   }
 
-  /// Writes to what is open already.
+  /// Writes to a file that is open already.
   init(_ file: URL, descriptor: CInt, onFailure: @escaping @Sendable (CallRecording) -> Void) {
     self.file = file
     self.onFailure = onFailure
@@ -62,7 +63,7 @@ final class CallRecording: @unchecked Sendable {
     queue.async { [self] in put([]) }
   }
 
-  /// Writes what both sides have said.
+  /// Writes the sound of both sides.
   func append(_ sound: RecordedSound) {
     let count = sound.said.count + sound.heard.count
     guard count > 0, !isLate.load(ordering: .relaxed) else { return }
@@ -78,10 +79,10 @@ final class CallRecording: @unchecked Sendable {
     }
   }
 
-  /// Writes the rest, closes the file, and returns what went wrong, if anything did.
+  /// Writes the rest, closes the file, and returns the first error in words; nil without one.
   ///
-  /// A disk that hangs is waited for five seconds, and not at all once it is too far behind. What
-  /// it takes later is written nevertheless.
+  /// It waits for a hanging disk for five seconds, and not at all if that is too far behind
+  /// already. Sound that the disk accepts later is written nevertheless.
   func close() async -> String? {
     let slow = "the disk was too slow"
     let isAnswered = Flag(isLate.load(ordering: .relaxed))
@@ -99,13 +100,13 @@ final class CallRecording: @unchecked Sendable {
     }
   }
 
-  /// Whether something was done that is done once.
+  /// A flag for something that is done once.
   private final class Flag: Sendable {
     let value: Atomic<Bool>
 
     init(_ value: Bool) { self.value = Atomic(value) }
 
-    /// True at the first look, unless it was done from the beginning.
+    /// True at the first read, unless `value` was true from the beginning.
     var isFirst: Bool { !value.exchange(true, ordering: .relaxed) }
   }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Recordings, which the far side always hears of.
+/// Recordings of calls, which the far side is always notified of by a tone.
 extension Phone {
   /// Records both sides of a call to a new stereo WAV file: this side on the left, the far side on
   /// the right, at 48 kHz.
@@ -8,7 +8,7 @@ extension Phone {
   /// The far side hears a tone at once, and then each 15 s. A hold interrupts the recording, which
   /// ends with the call at the latest. In a conference the others are not recorded.
   ///
-  /// Throws a `PhoneError` if the call is not connected, or the file cannot be made or is there
+  /// Throws a `PhoneError` if the call is not connected, or if the file cannot be created or exists
   /// already.
   public func startRecording(_ uuid: UUID, to file: URL) throws {
     guard let leg = legs[uuid], control[uuid]?.establishedAt != nil else {
@@ -24,7 +24,7 @@ extension Phone {
 
   /// Ends the recording of a call, if there is one.
   ///
-  /// Returns once the file is whole.
+  /// Returns once the file is closed.
   public func stopRecording(_ uuid: UUID) async {
     guard let recording = recordings[uuid] else { return }
     await end(recording, of: uuid)?.value
@@ -35,7 +35,7 @@ extension Phone {
     if let recording = recordings[uuid] { end(recording, of: uuid) }
   }
 
-  /// Waits until the files of all calls that are over are whole.
+  /// Waits until finished recordings are closed.
   func finishRecordings() async {
     for closing in closings.values { await closing.value }
   }
@@ -58,7 +58,7 @@ extension Phone {
     return closing
   }
 
-  /// Passes on what was recorded since the last time: to be called once a second.
+  /// Passes the newly recorded sound on to the files; to be called once a second.
   func saveRecordings() {
     for (uuid, recording) in recordings {
       if let leg = legs[uuid] { recording.append(leg.takeRecording()) }

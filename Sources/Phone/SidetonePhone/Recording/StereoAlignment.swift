@@ -1,18 +1,19 @@
 import VoiceEngine
 
-/// Puts the two sides of a call beside each other, sample for sample: the user on the left, the far
-/// side on the right.
+/// Aligns the two sides of a call sample by sample: the user on the left, the far side on the
+/// right.
 ///
-/// The two come at their devices' pace. One that stays behind for long, as a side without a device
-/// does, is filled up with silence. A value without I/O.
+/// The two arrive at their devices' pace. If one stays behind for long, as a side without a device
+/// does, silence is inserted for it. A value without I/O.
 struct StereoAlignment: Equatable {
   private var left: [Float] = []
   private var right: [Float] = []
 
-  /// How far one side may be ahead before the other is filled up: half a second at 48 kHz.
+  /// Number of samples that one side may be ahead before silence is inserted on the other: half a
+  /// second at 48 kHz.
   private static let slack = 24_000
 
-  /// Takes in what both sides have said, and returns pairs of samples, left first.
+  /// Takes the sound of both sides, and returns pairs of samples, left first.
   mutating func add(_ sound: RecordedSound) -> [Float] {
     left += sound.said
     right += sound.heard
@@ -22,7 +23,7 @@ struct StereoAlignment: Equatable {
     return takePairs()
   }
 
-  /// What is left at the end; the shorter side ends with silence.
+  /// Returns the remaining pairs of samples; the shorter side ends with silence.
   mutating func finish() -> [Float] {
     let count = max(left.count, right.count)
     left += [Float](repeating: 0, count: count - left.count)

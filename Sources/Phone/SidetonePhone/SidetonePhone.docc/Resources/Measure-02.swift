@@ -15,10 +15,10 @@ func line(_ figures: CallStatistics) -> String {
   )
 }
 
-/// Where the time from the far side's mouth to this side's ear goes, in milliseconds.
+/// Parts of the delay from the far side's mouth to this side's ear, in milliseconds.
 ///
-/// The far side's microphone and packets are taken to be like this side's, and the network to be
-/// half of the round trip.
+/// The far side's microphone and packets are assumed to be like this side's, and the network delay
+/// to be half of the round trip.
 func stages(_ figures: CallStatistics) -> [(name: String, milliseconds: Double)] {
   let (stream, engine) = (figures.stream, figures.engine)
   return [
@@ -41,7 +41,7 @@ func printStages(_ figures: CallStatistics) {
   print(String(format: "%8.1f ms  ", sum) + "from mouth to ear, at most")
 }
 
-/// Prints the figures of a call for 15 s, then what they add up to, and hangs up.
+/// Prints the figures of a call for 15 s, then the delay, and hangs up.
 func measure(_ call: UUID, with phone: Phone) async {
   var last: CallStatistics?
   for _ in 1...15 {

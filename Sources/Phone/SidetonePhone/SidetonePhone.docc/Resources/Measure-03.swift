@@ -15,10 +15,10 @@ func line(_ figures: CallStatistics) -> String {
   )
 }
 
-/// Where the time from the far side's mouth to this side's ear goes, in milliseconds.
+/// Parts of the delay from the far side's mouth to this side's ear, in milliseconds.
 ///
-/// The far side's microphone and packets are taken to be like this side's, and the network to be
-/// half of the round trip.
+/// The far side's microphone and packets are assumed to be like this side's, and the network delay
+/// to be half of the round trip.
 func stages(_ figures: CallStatistics) -> [(name: String, milliseconds: Double)] {
   let (stream, engine) = (figures.stream, figures.engine)
   return [
@@ -41,7 +41,7 @@ func printStages(_ figures: CallStatistics) {
   print(String(format: "%8.1f ms  ", sum) + "from mouth to ear, at most")
 }
 
-/// What went wrong with the devices; `peak` is the loudest that the microphone gave, 0 to 1.
+/// Returns the faults of the devices; `peak` is the microphone's highest level, 0 to 1.
 func faults(_ figures: CallStatistics, peak: Float) -> [String] {
   let engine = figures.engine
   var found: [String] = []
@@ -54,7 +54,7 @@ func faults(_ figures: CallStatistics, peak: Float) -> [String] {
   return found
 }
 
-/// Prints the figures of a call for 15 s, then what they say of the headset, and hangs up.
+/// Prints the figures of a call for 15 s, then the delay and the faults, and hangs up.
 func measure(_ call: UUID, with phone: Phone) async {
   var last: CallStatistics?
   var peak: Float = 0
