@@ -81,6 +81,20 @@ struct RepositoryTests {
     }
   }
 
+  /// A comment of a declaration says what it is or does.
+  @Test func noCommentOfADeclarationBeginsWithAQuestionWord() throws {
+    let question = /\s*\/\/\/ (What|Who|Whom|Whose|Where|How|Which)\b.*/
+    for file in Self.sources + Self.examples + Self.tests + Self.benchmarks {
+      for (index, line) in file.lines.enumerated()
+      where line.contains("/// W") || line.contains("/// H") {
+        let isFirst = index == 0 || !file.lines[index - 1].contains("///")
+        if isFirst, line.wholeMatch(of: question) != nil {
+          Issue.record("\(file.path):\(index + 1): \(line)")
+        }
+      }
+    }
+  }
+
   @Test func filesStopAtFiveHundredLines() {
     for file in Self.sources + Self.examples + Self.tests {
       #expect(file.lines.count <= 500, "\(file.path)")
