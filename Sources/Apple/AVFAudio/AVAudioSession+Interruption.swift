@@ -9,8 +9,8 @@ import Synchronization
 extension AVAudioSession {
   /// Claims the desktop's active call, unless all devices are virtual.
   ///
-  /// Waits for the bus, and for the program that has it to hold its call. Throws `insufficientPriority` if that one does neither
-  /// hold nor end it.
+  /// Waits for the bus, and for the program that has an active call to hold it. Throws
+  /// `insufficientPriority` if that program neither holds nor ends it.
   func claimCall() throws {
     guard isArbitrated else { return }
     guard arbiter.claim() else {

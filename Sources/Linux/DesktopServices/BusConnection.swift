@@ -260,11 +260,7 @@ package final class BusConnection: @unchecked Sendable {
   /// Takes a name; false if another program has it, nil if the bus does not answer.
   ///
   /// `replacing` takes it from a program that allows that, as `isReplaceable` does.
-  package func own(
-    _ name: String,
-    replacing: Bool = false,
-    isReplaceable: Bool = false
-  ) -> Bool? {
+  package func own(_ name: String, replacing: Bool = false, isReplaceable: Bool = false) -> Bool? {
     let flags = UInt32(
       DBUS_NAME_FLAG_DO_NOT_QUEUE | (replacing ? DBUS_NAME_FLAG_REPLACE_EXISTING : 0)
         | (isReplaceable ? DBUS_NAME_FLAG_ALLOW_REPLACEMENT : 0)

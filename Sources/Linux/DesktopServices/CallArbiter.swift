@@ -10,7 +10,7 @@ import Synchronization
 /// **Thread safety:** any thread; a call waits for the bus, 2 s at most, and a claim for the other
 /// program as well.
 package final class CallArbiter: Sendable {
-  /// What another program asks.
+  /// A request of another program.
   package enum Request: String, Sendable {
     /// Hold the active call, or end it, and give it up.
     case makeWay = "MakeWay"
