@@ -37,6 +37,21 @@ struct DesktopTests {
     #expect(outcome.isEndedWell)
   }
 
+  /// As when a headset changes its Bluetooth profile.
+  @Test func theSoundIsWholeAfterAChangeOfTheCycle() throws {
+    let outcome = try call(seconds: 24) { server, heard in
+      try server.force(quantum: 4_096)
+      #expect(heard.goesOn(seconds: 7))
+      try server.force(quantum: 128)
+      #expect(heard.goesOn(seconds: 4))
+    }
+    let last = try #require(outcome.echoes.last, "\(outcome.farOutput)")
+    let all = (last.second - 3) * 4 + 1
+    print("\(outcome.echoes.count) of \(all) probes came back")
+    #expect(Double(outcome.echoes.count) > 0.85 * all && last.second > 17, "\(outcome.echoes)")
+    #expect(outcome.isEndedWell)
+  }
+
   @Test func callOutlivesARestartOfTheSoundServer() throws {
     let outcome = try call(seconds: 24) { server, heard in
       // The far side's microphone and loudspeaker.

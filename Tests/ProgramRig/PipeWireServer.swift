@@ -56,6 +56,11 @@ package final class PipeWireServer {
     try start()
   }
 
+  /// Makes each cycle of the graph so many frames long.
+  package func force(quantum frames: Int) throws {
+    _ = try tell("pw-metadata", "-n settings 0 clock.force-quantum \(frames)")
+  }
+
   /// Starts the server again after `crash`.
   package func start() throws {
     try run("pipewire")

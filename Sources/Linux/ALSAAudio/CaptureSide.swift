@@ -10,6 +10,8 @@ struct CaptureSide: ~Copyable {
   /// True if the frames go through a sound server; false for a card of the kernel's or a virtual
   /// device.
   let isOfServer: Bool
+  /// True if the server is PipeWire, by its ALSA plugin.
+  let isOfPipeWire: Bool
   private var pcm: PCM?
   /// True once the card is gone: its descriptor would end every poll at once.
   private var isGone = false
@@ -34,6 +36,7 @@ struct CaptureSide: ~Copyable {
     rate = pcm.rate
     period = pcm.period
     isOfServer = pcm.isOfServer
+    isOfPipeWire = pcm.isOfPipeWire
     self.pcm = consume pcm
     microphone = nil
   }
@@ -44,6 +47,7 @@ struct CaptureSide: ~Copyable {
     period = microphone.rate.frames(inNanoseconds: microphone.clock.periodNanoseconds)
     pcm = nil
     isOfServer = false
+    isOfPipeWire = false
     self.microphone = consume microphone
   }
 

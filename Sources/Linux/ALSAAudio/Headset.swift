@@ -51,6 +51,14 @@ public struct Headset: AudioDevice, ~Copyable {
   /// True if both directions are the same device of a sound server.
   public private(set) var isOneDevice: Bool
 
+  /// The sides whose sound goes through PipeWire's ALSA plugin.
+  package var sidesOfPipeWire: StreamDirections {
+    var sides: StreamDirections = []
+    if capture.isOfPipeWire { sides.formUnion(.capture) }
+    if playback.isOfPipeWire { sides.formUnion(.playback) }
+    return sides
+  }
+
   /// Opens both directions.
   ///
   /// - Parameters:

@@ -22,6 +22,7 @@ struct PCM: ~Copyable {
   let bufferFrames: FrameCount
   /// True if it is a sound server's: neither a card of the kernel's, nor a plugin over one.
   let isOfServer: Bool
+  let isOfPipeWire: Bool
   private var bytes: FixedBytes
   private var voiceChannel: VoiceChannel
   private var lastTransfer: MonotonicInstant
@@ -94,6 +95,7 @@ struct PCM: ~Copyable {
     channels = setting.channels
     bufferFrames = setting.buffer
     isOfServer = unsafe Self.card(of: handle) < 0
+    isOfPipeWire = setting.isOfPipeWire
     bytes = FixedBytes(
       repeating: 0,
       count: Self.blockFrames * setting.channels * setting.format.bytesPerSample
@@ -343,6 +345,7 @@ extension PCM {
     var rate: SampleRate
     var period: FrameCount
     var buffer: FrameCount
+    var isOfPipeWire: Bool
   }
 
   private static func configure(
@@ -395,7 +398,8 @@ extension PCM {
     guard rate > 0 else { throw error(device: name, operation: "rate", code: -EINVAL) }
     let granted = SampleRate(hertz: Int(rate))
 
-    let cycle = unsafe isOfPipeWire(handle) ? PipeWireCycle.least() : 0
+    let isOfPipeWire = unsafe isOfPipeWire(handle)
+    let cycle = isOfPipeWire ? PipeWireCycle.least() : 0
     let shortest = granted.frames(inNanoseconds: max(wishes.periodNanoseconds, cycle))
     let wished = UInt(min(max(16, shortest), blockFrames))
     var period = wished
@@ -434,7 +438,8 @@ extension PCM {
       channels: Int(channels),
       rate: granted,
       period: Int(period),
-      buffer: Int(buffer)
+      buffer: Int(buffer),
+      isOfPipeWire: isOfPipeWire
     )
   }
 

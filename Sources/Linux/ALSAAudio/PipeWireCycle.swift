@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Its ALSA plugin gives the server at most four periods in a cycle, and the rest is silence
 /// (0.3.65): in a virtual machine, where cycles have 1,024 frames by default, half of the sound.
-enum PipeWireCycle {
+package enum PipeWireCycle {
   private struct Answer {
     var nanoseconds: Int64
     var at: MonotonicInstant
@@ -26,28 +26,13 @@ enum PipeWireCycle {
     let now = MonotonicClock.now()
     let known = newest.withLock { $0 }
     if let known, now.nanoseconds(since: known.at) < lifetime { return known.nanoseconds }
-    let found = nanoseconds(in: settings())
-    newest.withLock { $0 = Answer(nanoseconds: found, at: MonotonicClock.now()) }
+    let found = PipeWireSettings(settings()).leastCycle
+    note(found)
     return found
   }
 
-  /// The shortest cycle in the output of `pw-metadata -n settings 0`, in nanoseconds; 0 if it names
-  /// none.
-  static func nanoseconds(in settings: String) -> Int64 {
-    var values: [Substring: Int64] = [:]
-    for line in settings.split(separator: "\n") {
-      let fields = line.split(separator: "'", omittingEmptySubsequences: false)
-      guard fields.count > 3, let value = Int64(fields[3]), (0...1_000_000).contains(value) else {
-        continue
-      }
-      values[fields[1]] = value
-    }
-    func value(_ name: Substring) -> Int64 { values["clock.\(name)"[...]] ?? 0 }
-    let forced = value("force-quantum")
-    let frames = forced > 0 ? forced : value("min-quantum")
-    let rate = value("force-rate") > 0 ? value("force-rate") : value("rate")
-    // Up, so that it has as many frames again.
-    return rate > 0 ? (frames * 1_000_000_000 + rate - 1) / rate : 0
+  private static func note(_ nanoseconds: Int64) {
+    newest.withLock { $0 = Answer(nanoseconds: nanoseconds, at: MonotonicClock.now()) }
   }
 
   // Empty without the program, or without a server.
@@ -64,6 +49,89 @@ enum PipeWireCycle {
       text += block.prefix(count)
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Watches the settings for another cycle, by a `pw-metadata` that runs as long as the watch.
+  ///
+  /// **Thread safety:** one thread waits on `descriptor` and takes the news.
+  // SAFETY: the stream is closed once, by `deinit`; its descriptor is only read.
+  @safe
+  package final class Watch: @unchecked Sendable {
+    /// A change of the settings.
+    package enum News: Equatable, Sendable {
+      /// The cycle is as long as before.
+      case none
+      /// The cycle is of another length, in nanoseconds.
+      case cycle(Int64)
+      /// The server or its program has gone.
+      case end
+    }
+
+    /// The descriptor to poll for reading.
+    package let descriptor: CInt
+    private let stream: UnsafeMutablePointer<FILE>
+    /// The helper ends once this is closed, be it by the end of this process.
+    private let leash: CInt
+    private let state: Mutex<(settings: PipeWireSettings, rest: [UInt8], cycle: Int64)>
+
+    /// Starts to watch for another cycle than the one that the devices were opened for; nil if the
+    /// system does not permit it.
+    package convenience init?() {
+      let known = newest.withLock { $0?.nanoseconds ?? 0 }
+      self.init(from: known, by: "pw-metadata -m -n settings 0")
+    }
+
+    /// Watches the output of a command, which goes on from a cycle of so many nanoseconds.
+    init?(from cycle: Int64, by command: String) {
+      var ends: [CInt] = [0, 0]
+      guard unsafe pipe(&ends) == 0 else { return nil }
+      // The shell inherits the other end of the leash alone.
+      _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+      defer { close(ends[0]) }
+      let helper = """
+        \(command) 2>/dev/null & helper=$!; exec >/dev/null
+        read -r _ </proc/self/fd/\(ends[0]); kill $helper
+        """
+      guard let stream = unsafe popen(helper, "re") else {
+        close(ends[1])
+        return nil
+      }
+      unsafe self.stream = stream
+      leash = ends[1]
+      descriptor = unsafe fileno(stream)
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      state = Mutex((PipeWireSettings(), [], cycle))
+    }
+
+    deinit {
+      close(leash)
+      unsafe pclose(stream)
+    }
+
+    /// Reads what the helper has written.
+    package func takeNews() -> News {
+      state.withLock { state in
+        var block = [UInt8](repeating: 0, count: 4_096)
+        var isOver = false
+        while true {
+          let count = unsafe read(descriptor, &block, block.count)
+          isOver = count == 0
+          guard count > 0 else { break }
+          state.rest += block.prefix(count)
+          while let end = state.rest.firstIndex(of: UInt8(ascii: "\n")) {
+            state.settings.note(String(decoding: state.rest[..<end], as: UTF8.self))
+            state.rest.removeFirst(end + 1)
+          }
+          // No line of a setting is that long.
+          if state.rest.count > block.count { state.rest = [] }
+        }
+        let cycle = state.settings.leastCycle
+        guard cycle > 0, cycle != state.cycle else { return isOver ? .end : .none }
+        state.cycle = cycle
+        note(cycle)
+        return .cycle(cycle)
+      }
+    }
   }
 }
 

@@ -12,6 +12,8 @@ struct PlaybackSide: ~Copyable {
   /// True if the frames go through a sound server; false for a card of the kernel's or a virtual
   /// device.
   let isOfServer: Bool
+  /// True if the server is PipeWire, by its ALSA plugin.
+  let isOfPipeWire: Bool
   private var pcm: PCM?
   /// True once the card is gone: its descriptor would end every poll at once.
   private var isGone = false
@@ -40,6 +42,7 @@ struct PlaybackSide: ~Copyable {
     period = pcm.period
     capacity = pcm.bufferFrames
     isOfServer = pcm.isOfServer
+    isOfPipeWire = pcm.isOfPipeWire
     self.pcm = consume pcm
     speaker = nil
   }
@@ -51,6 +54,7 @@ struct PlaybackSide: ~Copyable {
     period = speaker.rate.frames(inNanoseconds: speaker.clock.periodNanoseconds)
     pcm = nil
     isOfServer = false
+    isOfPipeWire = false
     self.speaker = consume speaker
   }
 

@@ -27,6 +27,8 @@ package struct RouteChange: Sendable {
 package struct GrantedFormat: Sendable {
   package var sampleRate = 48_000.0
   package var bufferDuration = 0.0025
+  /// Sides whose period follows the cycle of PipeWire's graph.
+  var sidesOfPipeWire: StreamDirections = []
 
   /// The values assumed before there are devices: 48 kHz and 2.5 ms.
   package init() {}
@@ -35,6 +37,8 @@ package struct GrantedFormat: Sendable {
   package init(_ headset: borrowing Headset) { note(.both, of: headset) }
 
   mutating func note(_ sides: StreamDirections, of headset: borrowing Headset) {
+    sidesOfPipeWire.subtract(sides)
+    sidesOfPipeWire.formUnion(headset.sidesOfPipeWire.intersection(sides))
     if sides.contains(.capture) { sampleRate = Double(headset.captureRate.hertz) }
     guard sides.contains(.playback) else { return }
     bufferDuration = Double(headset.playbackPeriod) / Double(headset.playbackRate.hertz)

@@ -28,6 +28,8 @@ package final class RouteSupervisor: @unchecked Sendable {
   private var granted: GrantedFormat
   private var pace: RetryBackoff
   private var timer: (any DispatchSourceTimer)?
+  /// The watch for another cycle of PipeWire's graph, while a side is PipeWire's.
+  private var cycleSource: (any DispatchSourceRead)?
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
@@ -78,6 +80,7 @@ package final class RouteSupervisor: @unchecked Sendable {
   deinit {
     alarmSource.cancel()
     plugSource?.cancel()
+    cycleSource?.cancel()
   }
 
   /// The devices in use.
@@ -187,6 +190,7 @@ package final class RouteSupervisor: @unchecked Sendable {
       timer?.cancel()
       alarmSource.cancel()
       plugSource?.cancel()
+      cycleSource?.cancel()
     }
   }
 
@@ -208,6 +212,62 @@ package final class RouteSupervisor: @unchecked Sendable {
     )
     // What was plugged in while the devices were being opened.
     hearPlug()
+    schedule()
+    watchCycle()
+  }
+
+  // MARK: PipeWire's cycle
+
+  private func watchCycle() {
+    guard cycleSource == nil, !granted.sidesOfPipeWire.isEmpty, isAtWork,
+      let watch = PipeWireCycle.Watch()
+    else { return }
+    let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
+    source.setEventHandler { [weak self] in self?.hear(watch.takeNews()) }
+    // The descriptor lives as long as the source.
+    source.setCancelHandler { _ = watch }
+    source.resume()
+    cycleSource = source
+  }
+
+  private func hear(_ news: PipeWireCycle.Watch.News) {
+    guard isAtWork else { return }
+    switch news {
+    case .none: break
+    case .cycle(let nanoseconds):
+      let before = Int64((granted.bufferDuration * 1e9).rounded())
+      if max(nanoseconds, wishes.periodNanoseconds) != before { openAgain() }
+    case .end:
+      // Devices that are opened after the server's return watch again.
+      cycleSource?.cancel()
+      cycleSource = nil
+    }
+  }
+
+  // With the period that fits the cycle. Closed first: one device may be both sides.
+  private func openAgain() {
+    let sides = granted.sidesOfPipeWire
+    silence(sides)
+    let before = plan.route
+    let cards = SoundCard.all()
+    for side in [StreamDirections.capture, .playback] where sides.contains(side) {
+      guard let name = plan[side].current else { continue }
+      do {
+        let opened = try Self.open(
+          name,
+          on: side,
+          wishes: wishes,
+          reserved: reserved,
+          among: cards
+        )
+        granted.note(side, of: opened)
+        try engine.replace(side, with: opened)
+      } catch {
+        plan.noteLost(side, at: MonotonicClock.now())
+      }
+    }
+    announce(from: before, .deviceLost)
+    pace.hurry()
     schedule()
   }
 
@@ -274,6 +334,7 @@ package final class RouteSupervisor: @unchecked Sendable {
       self.granted = granted
     }
     reserved.keep(plan.devices(among: cards), among: cards)
+    watchCycle()
   }
 
   private func announce(
