@@ -47,7 +47,7 @@ struct DesktopTests {
     }
     let last = try #require(outcome.echoes.last, "\(outcome.farOutput)")
     let all = (last.second - 3) * 4 + 1
-    print("\(outcome.echoes.count) of \(all) probes came back")
+    print("\(outcome.echoes.count) of \(all) probes came back: \(outcome.echoes.map { Int($0.delay) })")
     #expect(Double(outcome.echoes.count) > 0.85 * all && last.second > 17, "\(outcome.echoes)")
     #expect(outcome.isEndedWell)
   }

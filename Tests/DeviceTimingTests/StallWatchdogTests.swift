@@ -29,5 +29,9 @@ struct StallWatchdogTests {
     }
     let change = side.pass(nanoseconds: 50_000_000)
     #expect(change == true)
+    // One turn for each period.
+    var calm = StallWatchdog(periodNanoseconds: 1_000_000_000)
+    let turns = (0..<4).map { _ in calm.pass(nanoseconds: 1_000_000_000) }
+    #expect(turns == [nil, nil, nil, true])
   }
 }

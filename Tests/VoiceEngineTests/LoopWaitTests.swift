@@ -30,6 +30,21 @@ struct LoopWaitTests {
   private let signals: LoopSignals
   init() throws { signals = try LoopSignals() }
 
+  /// A headset of a sound server's longest cycles.
+  private struct SlowHeadset: IdleDevice, ~Copyable {
+    var playbackPeriod: FrameCount { 4_096 }
+  }
+
+  /// A turn in mid-period would end the measured wait of the packets, which are played at its end.
+  @Test func longPeriodIsWaitedForAsAWhole() {
+    var headset = SlowHeadset()
+    var wait = LoopWait(signals)
+    wait.follow(&headset)
+    let waits = (wait.withCapture, wait.withoutCapture)
+    let period = SampleRate.voice.nanoseconds(of: 4_096)
+    #expect(waits.0 == period * 5 / 4 && waits.1 == period)
+  }
+
   @Test func deviceThatIsAlwaysReadyAndMovesNothingIsAskedByTheClock() throws {
     var headset = try RestlessHeadset()
     var wait = LoopWait(signals)

@@ -14,7 +14,7 @@ package import MediaCore
 /// goes on; then, for four seconds, a program that wakes too late for that margin gets the former
 /// one back. A stall that a period more would not have bridged changes nothing, unless it is the
 /// second within eight seconds. The margin is also raised, and then kept, when the device takes
-/// nothing for 50 ms in the two seconds after its start; one that stalls later is waited for. An
+/// nothing for 50 ms, or two periods, in the two seconds after its start; one that stalls later is waited for. An
 /// underrun while the device starts changes nothing, since many have one.
 ///
 /// After a near miss the fill grows so slowly that the far side's voice can be resampled to match,
@@ -37,7 +37,10 @@ package struct PlaybackLevel: Sendable {
   private static var mostPatience: Int64 { 128_000_000_000 }
   /// Multiple of the patience within which another near miss doubles the patience.
   private static var soon: Int64 { 4 }
+  /// Time, in nanoseconds or periods, whichever is longer, after which a device that takes nothing
+  /// wants more.
   private static var stuckNanoseconds: Int64 { 50_000_000 }
+  private static var stuckPeriods: FrameCount { 2 }
 
   private static var startNanoseconds: Int64 { 2_000_000_000 }
   /// Number of frames taken by the device per frame by which the queue grows after a near miss.
@@ -207,7 +210,8 @@ package struct PlaybackLevel: Sendable {
     if queued < aim(at: now) {
       lastTaken = now
     } else if isStarting(at: now), let taken = lastTaken,
-      now.nanoseconds(since: taken) > Self.stuckNanoseconds
+      now.nanoseconds(since: taken)
+        > max(Self.stuckNanoseconds, rate.nanoseconds(of: Self.stuckPeriods * period))
     {
       // Some sound servers take nothing until more is queued than a card would want.
       lastTaken = now

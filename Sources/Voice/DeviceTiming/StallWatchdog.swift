@@ -4,18 +4,20 @@ import MediaCore
 package struct StallWatchdog: Sendable {
   /// Time, in nanoseconds, after which a still sound server is gone, or a card's driver hangs.
   private static let limit: Int64 = 1_000_000_000
-  /// Greatest time, in nanoseconds, that one turn counts.
+  /// Greatest time, in nanoseconds, that one turn counts, unless a period is longer.
   ///
   /// A program that was stopped learns nothing of its devices meanwhile.
   private static let longestTurn: Int64 = 50_000_000
 
   private let limit: Int64
+  private let longestTurn: Int64
   private var still: Int64 = 0
   private var isAlarm = false
 
   /// Creates a watchdog for a side that moves each period.
   package init(periodNanoseconds: Int64) {
     limit = max(Self.limit, 4 * periodNanoseconds)
+    longestTurn = max(Self.longestTurn, periodNanoseconds / 4 * 5)
   }
 
   /// Notes that the side has moved frames.
@@ -25,7 +27,7 @@ package struct StallWatchdog: Sendable {
   /// nil if nothing changes.
   package mutating func pass(nanoseconds: Int64) -> Bool? {
     let hasMoved = still == 0
-    still = min(limit, still + max(0, min(Self.longestTurn, nanoseconds)))
+    still = min(limit, still + max(0, min(longestTurn, nanoseconds)))
     let wasAlarm = isAlarm
     if hasMoved { isAlarm = false } else if still >= limit { isAlarm = true }
     return isAlarm == wasAlarm ? nil : isAlarm

@@ -55,7 +55,10 @@ struct LoopLoudspeaker: ~Copyable {
 /// processor, not even the sound server's. Such a device is polled at fixed intervals instead.
 struct LoopWait: ~Copyable {
   /// Longest wait in nanoseconds, so that a stalled device does not keep reports from going out.
-  private static var longest: Int64 { 50_000_000 }
+  ///
+  /// It is beyond the longest period, 4,096 frames at 8 kHz: a turn in the midst of one is taken
+  /// for the end of the packets' wait for it.
+  private static var longest: Int64 { 640_000_000 }
   /// Longest wait for a device that is polled at intervals, in nanoseconds.
   ///
   /// It is polled twice in a period, or after this time if half a period is longer.
@@ -65,8 +68,9 @@ struct LoopWait: ~Copyable {
 
   private var descriptors = FixedArray<pollfd>(repeating: pollfd(), count: 24)
   private var count = 1
-  private var withCapture: Int64 = 0
-  private var withoutCapture: Int64 = 0
+  /// Waits in nanoseconds for a device with a microphone, and for one without.
+  private(set) var withCapture: Int64 = 0
+  private(set) var withoutCapture: Int64 = 0
   private var whileResting = longestRest
   private var idleWakeUps = 0
 
