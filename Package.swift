@@ -96,8 +96,8 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 ///
 /// All symbols are bound at the start, not by the first call of a function on the voice thread, and
 /// cannot be changed afterwards.
-/// `make` sets the variable for programs: tests cannot be linked so. What is compiled does not depend
-/// on it. The libraries named are those that Foundation's own objects do not ask for.
+/// `make` sets the variable for programs: tests cannot be linked so. What is compiled does not
+/// depend on it. The libraries named are those that Foundation's own objects do not ask for.
 let programLinking: [LinkerSetting] =
   Context.environment["SIDETONE_STATIC"] == nil
   ? []

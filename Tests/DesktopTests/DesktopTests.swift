@@ -39,21 +39,21 @@ struct DesktopTests {
 
   /// As when a headset changes its Bluetooth profile.
   @Test func theSoundIsWholeAfterAChangeOfTheCycle() throws {
-    let outcome = try call(seconds: 24) { server, heard in
-      try server.force(quantum: 4_096)
-      #expect(heard.goesOn(seconds: 7))
+    let outcome = try call(seconds: 26) { server, heard in
+      try server.force(quantum: 2_048)
+      #expect(heard.goesOn(seconds: 10))
       try server.force(quantum: 128)
       #expect(heard.goesOn(seconds: 4))
     }
     let last = try #require(outcome.echoes.last, "\(outcome.farOutput)")
     let all = (last.second - 3) * 4 + 1
-    print("\(outcome.echoes.count) of \(all) probes came back: \(outcome.echoes.map { Int($0.delay) })")
-    #expect(Double(outcome.echoes.count) > 0.85 * all && last.second > 17, "\(outcome.echoes)")
+    print("\(outcome.echoes.count) of \(all) probes came back")
+    #expect(Double(outcome.echoes.count) > 0.9 * all && last.second > 20, "\(outcome.echoes)")
     #expect(outcome.isEndedWell)
   }
 
   @Test func callOutlivesARestartOfTheSoundServer() throws {
-    let outcome = try call(seconds: 24) { server, heard in
+    let outcome = try call(seconds: 26) { server, heard in
       // The far side's microphone and loudspeaker.
       #expect(try server.streams(withRole: "phone") == 2, "the server knows what they are for")
       server.crash()

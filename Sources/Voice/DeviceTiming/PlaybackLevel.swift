@@ -14,8 +14,8 @@ package import MediaCore
 /// goes on; then, for four seconds, a program that wakes too late for that margin gets the former
 /// one back. A stall that a period more would not have bridged changes nothing, unless it is the
 /// second within eight seconds. The margin is also raised, and then kept, when the device takes
-/// nothing for 50 ms, or two periods, in the two seconds after its start; one that stalls later is waited for. An
-/// underrun while the device starts changes nothing, since many have one.
+/// nothing for 50 ms, or two periods, in the two seconds after its start; one that stalls later is
+/// waited for. An underrun while the device starts changes nothing, since many have one.
 ///
 /// After a near miss the fill grows so slowly that the far side's voice can be resampled to match,
 /// since an earlier callback needs its frames earlier. After another near miss, or an underrun, the
