@@ -9,6 +9,7 @@
 # make check          everything else: all other programs and kernels, sanitizer, fuzzer, lint, benchmarks, dependency, package
 # make check-busy     the tests with programs again and again, most of them on a busy machine: RUNS=20
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
+# make test-peers     calls with other phones: baresip, Linphone, and PJSIP from PyPI
 # make test-losses    calls of two programs over networks that lose datagrams from the first one on: LOSSY_CALLS on each
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
@@ -45,7 +46,7 @@ BENCH := .build/release
 BENCH_SECONDS ?= 60
 
 .PHONY: build install uninstall deb dist test-package test-debian13 test-dependency documentation demo test check check-calls check-builds check-programs check-desktop check-kernel check-busy \
-  test-faults test-losses sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-package setup-demo setup-test setup-check setup-bench clean
+  test-faults test-losses test-peers sanitize fuzz lint bench bench-call picture results build-bench setup-build setup-package setup-demo setup-test setup-check setup-bench clean
 
 # All is compiled once, the program, its tests and the benchmarks, so what is tested is what is installed. With another
 # linker libre would not find the program's accept().
@@ -141,6 +142,14 @@ check-busy: setup-check
 test-faults: setup-check
 	$(BUILD_TESTS)
 	KERNEL_SCENARIOS=all $(RECAP) $@ $(TESTS) --filter KernelTests
+
+PEERS := .build/peers
+test-peers: setup-check
+	@Scripts/install.sh "$(SUDO)" python3-venv
+	test -d $(PEERS) || python3 -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet pjsua2-python==2.15.1.post1
+	$(BUILD_TESTS)
+	CI=true PEERS_PYTHON=$(PEERS)/bin/python LIMIT=900 $(RECAP) $@ $(TESTS) --filter 'PeerTests|BaresipTests|LinphoneTests'
 
 LOSSY_CALLS ?= 40
 test-losses: setup-check
