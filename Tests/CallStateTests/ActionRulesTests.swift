@@ -179,6 +179,56 @@ struct ActionRulesTests {
     )
   }
 
+  @Test func R10_failedTonesAndGroupsChangeNothing() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.talk2("B")
+    let before = script.control.presentation
+    try script.request(("B", .playDTMF(digits: "5", .singleTone)))
+    script.take()
+    try script.fail("B")
+    try script.request(("B", .setGroup(CallScript.id("A"))))
+    script.take()
+    while script.control.pendingActions.contains(where: { $0.call == CallScript.id("B") }) {
+      try script.fail("B")
+    }
+    #expect(script.control.presentation.calls.map(\.isOnHold) == before.calls.map(\.isOnHold))
+    #expect(script.control.calls.allSatisfy { $0.group == nil })
+  }
+
+  @Test func R20_theFirstActionThatIsWrongDeterminesTheError() throws {
+    let script = CallScript()
+    try script.talk("A")
+    #expect(throws: TransactionRefusal.unknownCallUUID) {
+      try script.request(("Z", .end), ("A", .unsupported))
+    }
+    #expect(throws: TransactionRefusal.invalidAction) {
+      try script.request(("A", .unsupported), ("Z", .end))
+    }
+  }
+
+  @Test func R23_answersOutOfOrderTakeEffectInOrder() throws {
+    let script = CallScript()
+    try script.talk("A")
+    let actions = try script.request(("A", .setMuted(true)), ("A", .setMuted(false)))
+    script.answer(actions[1])
+    #expect(script.entry("A")?.isMuted == false)
+    script.answer(actions[0])
+    #expect(script.entry("A")?.isMuted == false)
+  }
+
+  @Test func R67_endVoidsAPendingAnswer() throws {
+    let script = CallScript()
+    try script.incoming("A")
+    let answer = try script.request(("A", .answer))
+    script.take()
+    try script.request(("A", .end))
+    #expect(script.take().contains("voided answer A"))
+    #expect(!script.answer(answer[0]))
+    try script.fulfil("A")
+    #expect(!script.take().contains("didActivate"))
+  }
+
   @Test func R23_effectsComeInTheOrderOfTheTransaction() throws {
     let script = CallScript()
     try script.talk("A")

@@ -95,6 +95,37 @@ struct RepositoryTests {
     }
   }
 
+  /// The last column of a table that names tests.
+  private static func namedTests(in path: String) -> [String] {
+    let lines = documents.first { $0.path == path }?.lines ?? []
+    return lines.filter { $0.hasPrefix("| ") }.flatMap { row in
+      let column = row.split(separator: " | ").last ?? ""
+      return column.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+  }
+
+  @Test(arguments: ["Documentation/CallKitRules.md", "Documentation/SecurityPromises.md"])
+  func testsThatATableNamesExist(path: String) {
+    let functions = Set(
+      Self.tests.flatMap { file in
+        file.lines.compactMap { line in
+          line.firstRange(of: "func ").map { line[$0.upperBound...].prefix { $0 != "(" } }
+        }.map(String.init)
+      }
+    )
+    let named = Self.namedTests(in: path)
+    #expect(named.count > 100)
+    let missing = named.filter { !functions.contains($0) }
+    #expect(missing == [])
+  }
+
+  @Test func eachRuleOfCallKitHasARow() {
+    let lines = Self.documents.first { $0.path == "Documentation/CallKitRules.md" }?.lines ?? []
+    let rules = lines.compactMap { $0.firstMatch(of: /^\| R(\d+) \|/).flatMap { Int($0.1) } }
+    #expect(rules == Array(1...110))
+  }
+
   @Test func filesStopAtFiveHundredLines() {
     for file in Self.sources + Self.examples + Self.tests {
       #expect(file.lines.count <= 500, "\(file.path)")

@@ -4,8 +4,8 @@ package import MediaCore
 ///
 /// Every verb may leave effects; take them with `nextEffect` until nil, in order, after each verb.
 /// `nextDeadline` is the time at which `advance` has to be called. Nothing here reads a clock,
-/// starts a timer or does I/O. R numbers are our numbering of CallKit's behaviour; each is a test
-/// of that name.
+/// starts a timer or does I/O. R numbers are our numbering of CallKit's behaviour
+/// (`Documentation/CallKitRules.md`).
 ///
 /// The transitions of a call are in `Call`, those of an action in `ActionLedger`; the exclusion of
 /// calls (one is active at a time) is in `CallControl+Rivals`. Verbs, by caller:
