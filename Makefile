@@ -30,7 +30,7 @@ RIGS := libasound2-plugins jackd2 kamailio kamailio-tls-modules openssl util-lin
 PEERS := tshark libjack-jackd2-dev baresip-core linphone-cli rtpengine-daemon coturn sip-tester dnsmasq-base systemd libglib2.0-bin avahi-daemon avahi-utils
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
-RIVALS := trx valgrind python3-venv python3-dev gcc
+RIVALS := trx valgrind python3-venv python3-dev gcc pipewire-jack
 # People who speak several languages.
 SPEECH := $(patsubst %,asterisk-core-sounds-%-g722,en fr it ru)
 # What a desktop's sound goes through.
@@ -143,13 +143,13 @@ test-faults: setup-check
 	$(BUILD_TESTS)
 	KERNEL_SCENARIOS=all $(RECAP) $@ $(TESTS) --filter KernelTests
 
-PEERS := .build/peers
+PHONES := .build/phones
 test-peers: setup-check
 	@Scripts/install.sh "$(SUDO)" python3-venv
-	test -d $(PEERS) || python3 -m venv $(PEERS)
-	$(PEERS)/bin/pip install --quiet pjsua2-python==2.15.1.post1
+	test -d $(PHONES) || python3 -m venv $(PHONES)
+	$(PHONES)/bin/pip install --quiet pjsua2-python==2.15.1.post1
 	$(BUILD_TESTS)
-	CI=true PEERS_PYTHON=$(PEERS)/bin/python LIMIT=900 $(RECAP) $@ $(TESTS) --filter 'PeerTests|BaresipTests|LinphoneTests'
+	CI=true PEERS_PYTHON=$(PHONES)/bin/python LIMIT=900 $(RECAP) $@ $(TESTS) --filter 'PeerTests|BaresipTests|LinphoneTests'
 
 LOSSY_CALLS ?= 40
 test-losses: setup-check

@@ -3,7 +3,7 @@ package import Foundation
 package import Simulation
 import VoiceEngine
 
-/// One call of one program over one network, between two headsets on an exact clock.
+/// One call of one program over one network, between two headsets on one clock.
 package struct Trial {
   /// Settings of a trial: its durations, its disturbances and its scorer.
   package struct Settings {
@@ -14,6 +14,8 @@ package struct Trial {
     /// Seed of the network's random choices, and of the moments at which the sound server is
     /// stopped.
     package var seed: UInt64 = 1
+    /// Sound server that the headsets are behind.
+    package var devices = Devices.jack
     /// Number of other processes that each take all the processor time that they can get.
     package var busyProcesses = 0
     /// Number of times a minute that the sound server is stopped, for 3 to 20 ms each.
@@ -26,6 +28,14 @@ package struct Trial {
 
     /// Creates settings for a minute of measurement after five seconds, without scores.
     package init() {}
+  }
+
+  /// Sound servers for the headsets.
+  package enum Devices: Equatable, Sendable {
+    /// JACK with an exact clock and periods of 128 frames.
+    case jack
+    /// PipeWire with cycles of so many frames, or of as few as the programs ask for.
+    case pipeWire(quantum: Int?)
   }
 
   private let program: any CallProgram
@@ -52,7 +62,11 @@ package struct Trial {
   /// `folder` is created; logs and the clips that were scored are left there.
   package func run(in folder: URL) throws -> TrialResult {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let server = try JackServer(in: folder)
+    let server: any SoundServer =
+      switch settings.devices {
+      case .jack: try JackServer(in: folder)
+      case .pipeWire(let quantum): try PipeWireHeadsets(in: folder, quantum: quantum ?? 0)
+      }
     server.exportEnvironment()
     defer { server.stop() }
     let rig = try HeadsetRig(
@@ -60,6 +74,7 @@ package struct Trial {
       seconds: settings.settling + settings.seconds + 15
     )
     defer { rig.stop() }
+    try server.connectRig()
     let relay = try conditions.map { try Relay($0, seed: settings.seed) }
     defer { relay?.stop() }
 
@@ -95,13 +110,15 @@ package struct Trial {
       )
     }
     defer { for other in others { other.stop() } }
-    let pauses = ServerPauses(
-      of: server,
-      perMinute: settings.serverStops,
-      seconds: settings.settling + settings.seconds,
-      seed: settings.seed
-    )
-    defer { pauses.stop() }
+    let pauses = (server as? JackServer).map { server in
+      ServerPauses(
+        of: server,
+        perMinute: settings.serverStops,
+        seconds: settings.settling + settings.seconds,
+        seed: settings.seed
+      )
+    }
+    defer { pauses?.stop() }
     let placed = rig.frames
     Thread.sleep(forTimeInterval: Double(settings.settling))
     let flood = try settings.flooder.map { try self.flood(ends[1], by: $0, in: folder) }
@@ -178,7 +195,13 @@ package struct Trial {
   private var circumstances: String {
     let busy = settings.busyProcesses
     let stops = settings.serverStops
-    return (busy == 0 ? "" : ", beside \(busy) busy processes")
+    let server =
+      switch settings.devices {
+      case .jack: ""
+      case .pipeWire(nil): ", PipeWire"
+      case .pipeWire(let quantum?): ", PipeWire, cycles of \(quantum)"
+      }
+    return server + (busy == 0 ? "" : ", beside \(busy) busy processes")
       + (stops == 0 ? "" : ", the server stopped \(stops) times a minute")
       + (settings.flooder == nil ? "" : ", flooded")
   }

@@ -88,7 +88,7 @@ package final class PipeWireServer {
   }
 
   // What was started answers when it is ready.
-  private func wait(for action: () throws -> Void) throws {
+  func wait(for action: () throws -> Void) throws {
     guard !Patience.waits(until: { (try? action()) != nil }) else { return }
     try action()
   }
@@ -102,7 +102,7 @@ package final class PipeWireServer {
   }
 
   @discardableResult
-  private func tell(_ program: String, _ arguments: String) throws -> String {
+  func tell(_ program: String, _ arguments: String) throws -> String {
     let told = try RunningProgram(
       Invocation(program, arguments.split(separator: " ").map(String.init)),
       environment: environment,

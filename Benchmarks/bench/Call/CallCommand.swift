@@ -38,11 +38,27 @@ struct CallCommand: ParsableCommand {
   )
   var serverStops = 0
 
+  @Option(help: "The sound server of the headsets: jack, with an exact clock, or pipewire.")
+  var devices = SoundServerName.jack
+
+  @Option(
+    help: ArgumentHelp(
+      "Frames of each of PipeWire's cycles; as few as asked for, else.",
+      valueName: "n"
+    )
+  )
+  var quantum: Int?
+
   @Flag(help: "Flood the answering side with INVITEs, datagrams and connections (bench flood).")
   var flood = false
 
   @Flag(help: "Let the calls use all processors, not one.")
   var allProcessors = false
+
+  /// A sound server that the headsets may be behind.
+  enum SoundServerName: String, ExpressibleByArgument {
+    case jack, pipewire
+  }
 
   /// A program that is only called on request.
   enum Rival: String, ExpressibleByArgument {
@@ -50,7 +66,8 @@ struct CallCommand: ParsableCommand {
   }
 
   private func write(_ report: LatencyReport) throws {
-    let isWhole = busy == 0 && serverStops == 0 && !flood && !allProcessors
+    let isWhole =
+      busy == 0 && serverStops == 0 && !flood && !allProcessors && devices == .jack
     guard let folder = options.results(isWhole: isWhole) else { return }
     try report.write(to: folder)
   }
@@ -84,12 +101,33 @@ struct CallCommand: ParsableCommand {
     guard (0...1_000).contains(serverStops) else {
       throw ValidationError("--server-stops is between 0 and 1000")
     }
+    guard devices == .pipewire || quantum == nil else {
+      throw ValidationError("--quantum is for --devices pipewire")
+    }
+    guard (32...8_192).contains(quantum ?? 32) else {
+      throw ValidationError("--quantum is between 32 and 8192")
+    }
+    guard devices == .jack || serverStops == 0 else {
+      throw ValidationError("--server-stops is for --devices jack")
+    }
     guard !flood || options.networks ?? "direct" == "direct" else {
       throw ValidationError("--flood comes over the loopback interface: --networks direct")
     }
   }
 
+  // The rig is a client of the server by its own libjack, which is chosen before `main`.
+  private func startAgainWithPipeWire() throws {
+    if let missing = PipeWireHeadsets.missing { throw RigError("install \(missing)") }
+    let folder = PipeWireHeadsets.jackFolder
+    guard ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] != folder else { return }
+    unsafe setenv("LD_LIBRARY_PATH", folder, 1)
+    var arguments = unsafe CommandLine.arguments.map { unsafe strdup($0) } + [nil]
+    unsafe execv("/proc/self/exe", &arguments)
+    throw RigError("bench cannot be started again: \(unsafe String(cString: strerror(errno)))")
+  }
+
   func run() throws {
+    if devices == .pipewire { try startAgainWithPipeWire() }
     let work = try WorkFolder(keeping: options.keep)
     defer { work.remove() }
     let seconds = options.seconds ?? 60
@@ -97,6 +135,7 @@ struct CallCommand: ParsableCommand {
     settings.seconds = seconds
     settings.busyProcesses = busy
     settings.serverStops = serverStops
+    if devices == .pipewire { settings.devices = .pipeWire(quantum: quantum) }
     if flood { settings.flooder = CommandLine.arguments[0] }
     settings.scorer = options.scorer
     let conversation = try Conversation(in: work.url)

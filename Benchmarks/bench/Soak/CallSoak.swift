@@ -86,8 +86,8 @@ struct CallSoak {
       case .connected(uuid, _):
         try await Task.sleep(for: .seconds(Self.callSeconds))
         try await phone.end(uuid)
-      case .ended(uuid, _, let isClean):
-        guard isClean else { throw RigError("a call failed: \(event)") }
+      case .ended(uuid, let end):
+        guard end.isClean else { throw RigError("a call failed: \(event)") }
         return
       default: break
       }
