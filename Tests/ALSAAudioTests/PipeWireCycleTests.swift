@@ -54,7 +54,7 @@ struct PipeWireCycleTests {
     let same = try #require(PipeWireCycle.Watch(from: 42_666_667, by: "cat \(file.path)"))
     #expect(Self.news(of: same) == [.end])
     let other = try #require(PipeWireCycle.Watch(from: 333_334, by: "cat \(file.path)"))
-    #expect(Self.news(of: other).contains(.cycle(42_666_667)))
+    #expect(Self.news(of: other).contains(.cycle(from: 333_334, to: 42_666_667)))
   }
 
   @Test(.timeLimit(.minutes(1))) func theHelperEndsWithTheWatch() throws {

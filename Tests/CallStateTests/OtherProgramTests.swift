@@ -73,6 +73,32 @@ struct OtherProgramTests {
     #expect(script.returns == 1)
   }
 
+  @Test func R75_onlyACallThatWasHeldForAnotherProgramIsResumed() throws {
+    let script = CallScript()
+    try script.talk("A")
+    script.makeWay()
+    try script.fulfil("A")
+    try script.talk("B")
+    try script.request(("B", .setHeld(true)))
+    try script.fulfil("B")
+    script.take()
+    script.takeBack()
+    #expect(script.take() == ["execute 1", "perform resume A"])
+  }
+
+  /// Three programs have held their calls for one another, and the second call is over.
+  @Test func R75_programWithoutACallPassesTheReturnOn() throws {
+    let script = CallScript()
+    try script.talk("A")
+    script.makeWay()
+    try script.fulfil("A")
+    try script.request(("A", .end))
+    try script.fulfil("A")
+    #expect(script.returns == 0)
+    script.takeBack()
+    #expect(script.returns == 1)
+  }
+
   @Test func R75_ownHeldCallComesFirst() throws {
     let script = CallScript()
     try script.talk("A")

@@ -47,6 +47,8 @@ package final class PipeWireHeadsets: SoundServer {
 
   package func exportEnvironment() {
     for (name, value) in environment { unsafe setenv(name, value, 1) }
+    // A JACK client would keep the cycle as it is, whatever programs ask for.
+    unsafe setenv("PIPEWIRE_PROPS", "{ node.lock-quantum = false }", 1)
   }
 
   package func connectRig() throws {

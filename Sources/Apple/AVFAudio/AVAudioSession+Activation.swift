@@ -42,7 +42,10 @@ extension AVAudioSession {
   }
 
   private func takeForCall() throws {
-    let (activation, setup) = state.withLock { ($0.activation, $0.setup) }
+    let (activation, setup) = state.withLock { state in
+      state.isGivingBack = false
+      return (state.activation, state.setup)
+    }
     switch activation {
     case .byCall:
       break
@@ -114,8 +117,17 @@ extension AVAudioSession {
     }
     running?.stop()
     guard isUnused else { return }
-    arbiter.release()
+    leaveCall()
     players.resume()
+  }
+
+  /// Gives the desktop's active call up, and back if it is due.
+  func leaveCall() {
+    let isGivingBack = state.withLock { state in
+      defer { state.isGivingBack = false }
+      return state.isGivingBack
+    }
+    if isGivingBack { arbiter.giveBack() } else { arbiter.release() }
   }
 
   // MARK: The app

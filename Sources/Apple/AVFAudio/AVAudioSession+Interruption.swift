@@ -42,7 +42,17 @@ extension AVAudioSession {
   /// closed.
   package func giveBack() {
     operations.async { [self] in
-      if isArbitrated { arbiter.giveBack() }
+      guard isArbitrated else { return }
+      // No call of this program is active: devices that are kept for one are let go.
+      let (isInCall, lingering) = state.withLock { state in
+        state.isGivingBack = true
+        return (state.activation.isOfCall, state.lingering?.number)
+      }
+      if let lingering {
+        release(lingering)
+      } else if !isInCall {
+        leaveCall()
+      }
     }
   }
 
@@ -78,9 +88,14 @@ extension AVAudioSession {
     arbiter.watch { [weak self] isTaken in self?.noteCall(elsewhere: isTaken) }
   }
 
+  /// Time for another program to take the call over, in milliseconds.
+  private static let handover = 200
+
   private func noteCall(elsewhere isTaken: Bool) {
-    operations.async { [self] in
-      if isTaken { interrupt() } else { notifications.async { [self] in endInterruption() } }
+    guard !isTaken else { return operations.async { [self] in interrupt() } }
+    operations.asyncAfter(deadline: .now() + .milliseconds(Self.handover)) { [self] in
+      guard !arbiter.isTaken else { return }
+      notifications.async { [self] in endInterruption() }
     }
   }
 

@@ -21,6 +21,8 @@ struct SessionState: Sendable {
 
     /// True while the app has the devices, outside calls.
     var isOfApp: Bool { if case .byApp = self { true } else { false } }
+    /// True while a call has the devices.
+    var isOfCall: Bool { if case .byCall = self { true } else { false } }
   }
 
   /// Parameters of an engine.
@@ -92,6 +94,8 @@ struct SessionState: Sendable {
   var isInterrupted = false
   /// True from another program's request to make way until the next claim.
   var isMakingWay = false
+  /// True until the devices are closed, after which another program may resume its call.
+  var isGivingBack = false
   var isWatchingOthers = false
   var services = SoundServices()
   /// Identities of cards used before, by their device names.

@@ -1,4 +1,5 @@
 import CALSA
+import CLinux
 import Glibc
 import MediaCore
 import RealTime
@@ -54,24 +55,22 @@ package enum PipeWireCycle {
   /// Watches the settings for another cycle, by a `pw-metadata` that runs as long as the watch.
   ///
   /// **Thread safety:** one thread waits on `descriptor` and takes the news.
-  // SAFETY: the stream is closed once, by `deinit`; its descriptor is only read.
-  @safe
-  package final class Watch: @unchecked Sendable {
+  package final class Watch: Sendable {
     /// A change of the settings.
     package enum News: Equatable, Sendable {
       /// The cycle is as long as before.
       case none
-      /// The cycle is of another length, in nanoseconds.
-      case cycle(Int64)
+      /// The cycle is of another length than before, both in nanoseconds.
+      case cycle(from: Int64, to: Int64)
       /// The server or its program has gone.
       case end
     }
 
     /// The descriptor to poll for reading.
     package let descriptor: CInt
-    private let stream: UnsafeMutablePointer<FILE>
     /// The helper ends once this is closed, be it by the end of this process.
     private let leash: CInt
+    private let helper: pid_t
     private let state: Mutex<(settings: PipeWireSettings, rest: [UInt8], cycle: Int64)>
 
     /// Starts to watch for another cycle than the one that the devices were opened for; nil if the
@@ -83,29 +82,32 @@ package enum PipeWireCycle {
 
     /// Watches the output of a command, which goes on from a cycle of so many nanoseconds.
     init?(from cycle: Int64, by command: String) {
-      var ends: [CInt] = [0, 0]
-      guard unsafe pipe(&ends) == 0 else { return nil }
-      // The shell inherits the other end of the leash alone.
-      _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
-      defer { close(ends[0]) }
-      let helper = """
-        \(command) 2>/dev/null & helper=$!; exec >/dev/null
-        read -r _ </proc/self/fd/\(ends[0]); kill $helper
-        """
-      guard let stream = unsafe popen(helper, "re") else {
-        close(ends[1])
+      var leash: [CInt] = [0, 0]
+      var output: [CInt] = [0, 0]
+      guard unsafe pipe_for_itself(&leash) == 0 else { return nil }
+      guard unsafe pipe_for_itself(&output) == 0 else {
+        for end in leash { close(end) }
         return nil
       }
-      unsafe self.stream = stream
-      leash = ends[1]
-      descriptor = unsafe fileno(stream)
+      let script = "\(command) & helper=$!; exec >/dev/null; read -r _; kill $helper"
+      let helper = unsafe helper_spawn(script, leash[0], output[1])
+      for end in [leash[0], output[1]] { close(end) }
+      guard helper > 0 else {
+        for end in [leash[1], output[0]] { close(end) }
+        return nil
+      }
+      self.helper = helper
+      self.leash = leash[1]
+      descriptor = output[0]
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       state = Mutex((PipeWireSettings(), [], cycle))
     }
 
     deinit {
       close(leash)
-      unsafe pclose(stream)
+      close(descriptor)
+      // It ends by itself now; until then it would be a zombie.
+      while waitpid(helper, nil, 0) < 0, errno == EINTR {}
     }
 
     /// Reads what the helper has written.
@@ -127,9 +129,9 @@ package enum PipeWireCycle {
         }
         let cycle = state.settings.leastCycle
         guard cycle > 0, cycle != state.cycle else { return isOver ? .end : .none }
-        state.cycle = cycle
+        defer { state.cycle = cycle }
         note(cycle)
-        return .cycle(cycle)
+        return .cycle(from: state.cycle, to: cycle)
       }
     }
   }

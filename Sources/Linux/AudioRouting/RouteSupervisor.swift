@@ -30,6 +30,10 @@ package final class RouteSupervisor: @unchecked Sendable {
   private var timer: (any DispatchSourceTimer)?
   /// The watch for another cycle of PipeWire's graph, while a side is PipeWire's.
   private var cycleSource: (any DispatchSourceRead)?
+  /// Pause before the next watch, in milliseconds; it grows with each watch that ends.
+  private var cyclePause = shortestCyclePause
+  private static let shortestCyclePause = 1_000
+  private static let longestCyclePause = 64_000
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
@@ -234,13 +238,17 @@ package final class RouteSupervisor: @unchecked Sendable {
     guard isAtWork else { return }
     switch news {
     case .none: break
-    case .cycle(let nanoseconds):
-      let before = Int64((granted.bufferDuration * 1e9).rounded())
-      if max(nanoseconds, wishes.periodNanoseconds) != before { openAgain() }
+    case .cycle(let before, let now):
+      cyclePause = Self.shortestCyclePause
+      let least = wishes.periodNanoseconds
+      if max(before, least) != max(now, least) { openAgain() }
     case .end:
-      // Devices that are opened after the server's return watch again.
       cycleSource?.cancel()
       cycleSource = nil
+      queue.asyncAfter(deadline: .now() + .milliseconds(cyclePause)) { [weak self] in
+        self?.watchCycle()
+      }
+      cyclePause = min(2 * cyclePause, Self.longestCyclePause)
     }
   }
 
@@ -311,6 +319,7 @@ package final class RouteSupervisor: @unchecked Sendable {
 
   // Old devices are closed before others are opened: a card has room for one.
   private func silence(_ sides: StreamDirections) {
+    granted.sidesOfPipeWire.subtract(sides)
     // Without it the call goes on as well: the voice thread leaves out what is gone.
     if let nothing = try? Headset(capture: .null, playback: .null, wishes: wishes) {
       try? engine.replace(sides, with: nothing)
@@ -334,7 +343,6 @@ package final class RouteSupervisor: @unchecked Sendable {
       self.granted = granted
     }
     reserved.keep(plan.devices(among: cards), among: cards)
-    watchCycle()
   }
 
   private func announce(

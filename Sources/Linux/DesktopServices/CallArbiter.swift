@@ -30,7 +30,7 @@ package final class CallArbiter: Sendable {
   private let isClaimed = Mutex(false)
   private let observers = Mutex<[@Sendable (_ isTaken: Bool) -> Void]>([])
   private let askedHandler = Mutex<(@Sendable (Request) -> Void)?>(nil)
-  /// Connections of the programs that made way since the last claim that nobody contested.
+  /// Connections of the programs that made way and were not let resume, the last one last.
   private let yielders = Mutex<[String]>([])
   /// Signalled when the name is free.
   private let freed = DispatchSemaphore(value: 0)
@@ -50,23 +50,34 @@ package final class CallArbiter: Sendable {
   /// Takes the active call, once the program that has it has made way; false if that one can
   /// neither be asked nor replaced.
   ///
-  /// Not for two threads at once. A program that does not answer for 2 s has hung and is replaced,
-  /// one that answers is waited for 11 s.
+  /// Not for two threads at once. A program that does not answer for 2 s has hung and is replaced;
+  /// all that answer are waited for 11 s.
   package func claim() -> Bool {
-    while freed.wait(timeout: .now()) == .success {}
-    guard !take() else { return true }
-    guard let bus = desktop.bus, let owner = bus.owner(of: Self.name) else { return take() }
     let end = DispatchTime.now() + Self.patience
-    switch ask(owner, .makeWay, on: bus) {
-    case .success: break
-    case .failure(let error): return error.isUnanswered ? take(replacing: true) : take()
+    var asked: [String] = []
+    while freed.wait(timeout: .now()) == .success {}
+    var isTaken = take()
+    while !isTaken {
+      // Another program may have been faster when the name was free.
+      if let bus = desktop.bus, let owner = bus.owner(of: Self.name), owner != asked.last {
+        let answer = ask(owner, .makeWay, on: bus)
+        if case .failure(let error) = answer, !error.isUnanswered { return take() }
+        asked.append(owner)
+        if case .failure = answer {
+          isTaken = take(replacing: true)
+          break
+        }
+      }
+      isTaken = take()
+      if !isTaken, freed.wait(timeout: end) == .timedOut {
+        isTaken = take(replacing: true)
+        break
+      }
     }
-    while !take() {
-      guard freed.wait(timeout: end) == .success else { return take(replacing: true) }
-    }
+    guard isTaken else { return false }
     yielders.withLock { yielders in
-      yielders.removeAll { $0 == owner }
-      yielders.append(owner)
+      yielders.removeAll { asked.contains($0) }
+      yielders += asked
     }
     return true
   }
@@ -90,11 +101,11 @@ package final class CallArbiter: Sendable {
   /// Lets the last program that made way resume its call (R75); the active call is given up.
   package func giveBack() {
     release()
-    let yielder = yielders.withLock { yielders in
-      defer { yielders = [] }
-      return yielders.last
+    guard let bus = desktop.current else { return }
+    while let yielder = yielders.withLock({ $0.popLast() }) {
+      // One that has ended has no call to resume.
+      if case .success = ask(yielder, .resume, on: bus) { return }
     }
-    if let yielder, let bus = desktop.current { _ = ask(yielder, .resume, on: bus) }
   }
 
   /// Calls `handle` with what other programs ask, on a thread of the bus, for which it must not
@@ -147,6 +158,8 @@ package final class CallArbiter: Sendable {
 
   private func claimAgain(on bus: BusConnection) {
     isClaimed.withLock { if $0 { _ = bus.own(Self.name, isReplaceable: true) } }
+    // On this bus nobody may have the name that is waited for.
+    freed.signal()
     if Self.isTaken(on: bus) { report(true) }
   }
 

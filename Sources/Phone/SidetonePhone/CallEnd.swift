@@ -45,7 +45,8 @@ public enum CallEnd: Error, Equatable, Sendable, CustomStringConvertible {
   /// Something else failed, on this machine as a rule: a device, a port.
   case failed(String)
 
-  /// The code of the SIP response that ended the call, 300 to 699; nil if no response did.
+  /// The code of the SIP response that refused the call, 400 to 699; nil if none did, and for
+  /// causes that have others as well (408, 488).
   public var code: Int? {
     switch self {
     case .busy(let code), .notFound(let code), .refused(let code, _): code

@@ -59,7 +59,7 @@ struct CallRoute: Sendable {
   /// Chooses the transport to signal by; TLS comes first.
   ///
   /// Blocks for half a second at most, or for 8 s where unencrypted signalling is not allowed.
-  /// Throws a `PhoneError` if an encrypted connection is required but cannot be made.
+  /// Throws a `CallEnd` if an encrypted connection is required but cannot be made.
   func chooseTransport() throws -> SIPTransport {
     // What is asked for is not tried first: its error says more. A link may ask for it as well, and
     // does not open what was encrypted before.

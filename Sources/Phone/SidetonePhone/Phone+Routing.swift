@@ -8,7 +8,8 @@ extension Phone {
   /// Returns the numeric address of this machine from which a call to `text` would leave.
   ///
   /// A caller with several networks binds to it alone: SIP then names the right address to the far
-  /// side. Throws a `PhoneError` if `text` is no SIP address or its host is unknown.
+  /// side. Throws a `PhoneError` if `text` is no SIP address, or a `CallEnd` if its
+  /// host is unknown.
   public static func localHost(towards text: String) async throws -> String {
     let address = try address(text)
     return try await way(to: address).localHost

@@ -18,7 +18,8 @@ extension Phone {
   /// - Parameters:
   ///   - uuid: an established call.
   ///   - text: the address to call, as for `call`.
-  /// - Throws: a `PhoneError` if the call is not established, or `text` cannot be called.
+  /// - Throws: a `PhoneError` if the call is not established, or it or a `CallEnd` if `text`
+  ///   cannot be called.
   public func transfer(_ uuid: UUID, to text: String) async throws {
     let sip = try established(uuid)
     let choice = try AccountChoice(text, account(of: uuid), among: configuration.accounts)
@@ -54,8 +55,8 @@ extension Phone {
   /// through the account of the call in which it was asked for, or through none.
   ///
   /// - Parameter uuid: the call that `PhoneEvent.transferRequested` has named.
-  /// - Throws: a `PhoneError` if nothing was asked for, or the target cannot be called; in the
-  ///   second case the far side has been notified.
+  /// - Throws: a `PhoneError` if nothing was asked for, or it or a `CallEnd` if the target cannot
+  ///   be called; in the second case the far side has been notified.
   public func acceptTransfer(_ uuid: UUID) async throws {
     let (id, target) = try takeRequest(uuid)
     do {

@@ -146,7 +146,7 @@ public actor Phone {
   ///   - account: the address of the account to call with; nil for the one whose server has the
   ///     URI's domain, for the first one if `text` is no URI, or else for none.
   /// - Returns: the call's identifier.
-  /// - Throws: a `PhoneError` if `text` cannot be called.
+  /// - Throws: a `PhoneError` or a `CallEnd` if `text` cannot be called.
   @discardableResult
   public func call(_ text: String, account: String? = nil) async throws -> UUID {
     try await call(text, account.map { .named($0) } ?? .any)

@@ -24,12 +24,10 @@ extension CallControl {
     applyDue(at: now)
   }
 
-  /// Resumes the call that was held for another program, whose user has ended the other call (R75).
+  /// Resumes the call that was held for another program, whose user has ended the other call (R75);
+  /// if it is over, the program before may resume its own.
   package mutating func takeBackFromOtherProgram(at now: Moment) {
-    guard calls.contains(where: { $0.isOnHold && heldForOtherPrograms.contains($0.id) }) else {
-      return
-    }
-    resumeLatestHeld(at: now)
+    resumeLatestHeld(among: heldForOtherPrograms, at: now)
     applyDue(at: now)
   }
 }

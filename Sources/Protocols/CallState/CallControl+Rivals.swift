@@ -215,9 +215,13 @@ extension CallControl {
 
   /// The user ended the call that was active: the latest held one is resumed, or else that of
   /// another program (R75).
-  mutating func resumeLatestHeld(at now: Moment) {
+  ///
+  /// With a set of calls, only one of them is.
+  mutating func resumeLatestHeld(among those: Set<CallID>? = nil, at now: Moment) {
     let ending = Set(ledger.outstanding.filter { $0.kind == .end }.map(\.call))
-    let held = calls.filter { $0.isOnHold && !ending.contains($0.id) }
+    let held = calls.filter { call in
+      call.isOnHold && !ending.contains(call.id) && those?.contains(call.id) != false
+    }
     guard !calls.contains(where: \.isActive),
       !ledger.outstanding.contains(where: \.kind.opensAudio)
     else { return }

@@ -4,6 +4,7 @@
 #define CREALTIME_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <time.h>
 
 #include <linux/errqueue.h>
@@ -14,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -55,6 +57,31 @@ static inline int system_clock_is_synchronized(void) {
   struct timex state = {0};
   int code = adjtimex(&state);
   return code < 0 ? -1 : code != TIME_ERROR && !(state.status & STA_UNSYNC);
+}
+
+/* Runs a script by sh with these ends of pipes as its input and output, and nothing else of this process; its identifier,
+   or -errno. */
+static inline int helper_spawn(const char *script, int input, int output) {
+  extern char **environ;
+  extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+  const char *const arguments[] = {"sh", "-c", script, NULL};
+  posix_spawn_file_actions_t actions;
+  pid_t child = 0;
+  int code = posix_spawn_file_actions_init(&actions);
+  if (code) return -code;
+  if (!(code = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO))
+      && !(code = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO))
+      && !(code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
+      && !(code = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)))
+    code = posix_spawn(&child, "/bin/sh", &actions, NULL, (char *const *)arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return code ? -code : child;
+}
+
+/* Both ends of a pipe, closed in programs that this one starts; 0 or -errno. */
+static inline int pipe_for_itself(int ends[2]) {
+  extern int pipe2(int[2], int);
+  return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
 /* A new file in memory, which is closed in programs that this one starts, or -errno. */

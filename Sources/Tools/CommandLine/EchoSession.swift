@@ -40,7 +40,12 @@ struct EchoSession {
     for await input in inputs {
       switch input {
       case .line(.answered(_, let from)): printer.printEcho("answered", ["from": .text(from)])
-      case .line(.ended(_, let end)): printer.printEcho("ended", EventPrinter.fields(of: end))
+      case .line(.ended(_, let end)):
+        printer.printEcho(
+          "ended",
+          ["reason": .text("\(end)")],
+          forPrograms: EventPrinter.fields(of: end)
+        )
       case .line(.registration(let account, let state)): printer.print(state.event(of: account))
       case .line(.failed(let reason)): printer.print(.error(reason))
       case .tick:

@@ -38,8 +38,13 @@ struct EventPrinter {
     }
   }
 
-  /// Prints an event of an echo line.
-  func printEcho(_ event: String, _ fields: [String: JSONValue]) {
+  /// Prints an event of an echo line; some fields are for programs alone.
+  func printEcho(
+    _ event: String,
+    _ fields: [String: JSONValue],
+    forPrograms more: [String: JSONValue] = [:]
+  ) {
+    let fields = isJSON ? fields.merging(more) { own, _ in own } : fields
     if isJSON { return printJSON(fields.merging(["event": .text(event)]) { own, _ in own }) }
     terminal.say("\(event): " + JSONValue.object(fields).plain)
   }

@@ -22,7 +22,7 @@ struct LoopMicrophone: ~Copyable {
     chain = try CaptureChain(rate: device.captureRate, filters: settings.filters)
     let period = device.captureRate.nanoseconds(of: device.capturePeriod)
     clock = DeviceClock(period: SampleRate.voice.frames(inNanoseconds: period), rate: .voice)
-    stillness = StallWatchdog(periodNanoseconds: period)
+    stillness = StallWatchdog(device)
     lastRead = now
   }
 }
@@ -42,9 +42,7 @@ struct LoopLoudspeaker: ~Copyable {
     chain = try PlaybackChain(rate: device.playbackRate)
     level = PlaybackLevel(device)
     clock = DeviceClock(period: device.playbackPeriod, rate: device.playbackRate)
-    stillness = StallWatchdog(
-      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    )
+    stillness = StallWatchdog(device)
   }
 }
 
@@ -126,5 +124,18 @@ struct LoopWait: ~Copyable {
       UInt32(truncatingIfNeeded: count),
       nanoseconds
     ) > 0
+  }
+}
+
+extension StallWatchdog {
+  /// Creates a watchdog for a side of that device; the loop wakes for the side with the longer
+  /// periods.
+  init(_ device: borrowing some AudioDevice & ~Copyable) {
+    self.init(
+      periodNanoseconds: max(
+        device.captureRate.nanoseconds(of: device.capturePeriod),
+        device.playbackRate.nanoseconds(of: device.playbackPeriod)
+      )
+    )
   }
 }

@@ -57,7 +57,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     )
     report.statistics.capturePeriodNanoseconds = period
     report.statistics.captureProcessingNanoseconds = microphone.chain.delayNanoseconds
-    microphone.stillness = StallWatchdog(periodNanoseconds: period)
+    microphone.stillness = StallWatchdog(device)
     microphone.lastRead = time.now
     discardStaleCapture()
   }
@@ -70,9 +70,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     loudspeaker.writtenFrames = 0
     loudspeaker.isCatchingUp = false
     loudspeaker.clock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
-    loudspeaker.stillness = StallWatchdog(
-      periodNanoseconds: device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    )
+    loudspeaker.stillness = StallWatchdog(device)
     let shorter = oldPeriod - device.playbackRate.nanoseconds(of: device.playbackPeriod)
     // The mean wait is half a period.
     if shorter > 0 { streams.forEach { $0.stream.noteShorterWaits(by: shorter / 2) } }

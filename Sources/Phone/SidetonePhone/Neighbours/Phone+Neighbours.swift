@@ -36,7 +36,7 @@ extension Phone {
   ///
   /// The phone must present the identity that it announces.
   ///
-  /// - Throws: a `PhoneError` if it cannot be called.
+  /// - Throws: a `PhoneError` or a `CallEnd` if it cannot be called.
   @discardableResult
   public func call(_ neighbour: Neighbour) async throws -> UUID {
     try await call(neighbour.uri, .none, announced: neighbour.fingerprint)
