@@ -1,3 +1,4 @@
+import ALSAAudio
 import Foundation
 import ProgramRig
 import Testing
@@ -49,6 +50,28 @@ struct DesktopTests {
     let all = (last.second - 3) * 4 + 1
     print("\(outcome.echoes.count) of \(all) probes came back")
     #expect(Double(outcome.echoes.count) > 0.9 * all && last.second > 20, "\(outcome.echoes)")
+    #expect(outcome.isEndedWell)
+  }
+
+  /// As a JACK client does, or a headset by Bluetooth.
+  @Test func theSoundIsWholeBesideAProgramThatForcesItsCycle() throws {
+    let work = try WorkFolder()
+    defer { work.remove() }
+    let silence = work.url.appendingPathComponent("silence.wav")
+    let samples = [Float](repeating: 0, count: 48_000 * 60)
+    let wave =
+      WaveFile.header(rateHertz: 48_000, sampleCount: samples.count) + WaveFile.encode(samples)
+    try Data(wave).write(to: silence)
+    let outcome = try call(seconds: 24, quantum: 0) { server, heard in
+      let other = try server.play(silence, forcing: 2_048)
+      defer { other.stop() }
+      #expect(heard.goesOn(seconds: 14))
+    }
+    let late = outcome.echoes.filter { $0.second > 14 }
+    let last = try #require(outcome.echoes.last, "\(outcome.farOutput)")
+    let all = (last.second - 14) * 4
+    print("\(late.count) of \(all) probes came back")
+    #expect(Double(late.count) > 0.8 * all && last.second > 18)
     #expect(outcome.isEndedWell)
   }
 

@@ -61,6 +61,18 @@ package final class PipeWireServer {
     _ = try tell("pw-metadata", "-n settings 0 clock.force-quantum \(frames)")
   }
 
+  /// Starts a program that plays a file to the default device and forces cycles of so many frames
+  /// on it, which the server's settings do not name.
+  package func play(_ file: URL, forcing frames: Int) throws -> RunningProgram {
+    try RunningProgram(
+      Invocation("pw-play", [file.path]),
+      environment: environment.merging(
+        ["PIPEWIRE_PROPS": "{ node.force-quantum = \(frames) }"]
+      ) { $1 },
+      log: folder.appendingPathComponent("pw-play.log")
+    )
+  }
+
   /// Starts the server again after `crash`.
   package func start() throws {
     try run("pipewire")

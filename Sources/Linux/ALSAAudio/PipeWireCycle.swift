@@ -32,6 +32,10 @@ package enum PipeWireCycle {
     return found
   }
 
+  /// Assumes a cycle of so many nanoseconds for the devices that are opened next, within half a
+  /// second: its frames have shown it.
+  package static func assume(_ nanoseconds: Int64) { note(nanoseconds) }
+
   private static func note(_ nanoseconds: Int64) {
     newest.withLock { $0 = Answer(nanoseconds: nanoseconds, at: MonotonicClock.now()) }
   }

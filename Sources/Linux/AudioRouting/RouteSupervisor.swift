@@ -34,6 +34,9 @@ package final class RouteSupervisor: @unchecked Sendable {
   private var cyclePause = shortestCyclePause
   private static let shortestCyclePause = 1_000
   private static let longestCyclePause = 64_000
+  private var capturePace = ServerPace()
+  private var playbackPace = ServerPace()
+  private var paceTimer: (any DispatchSourceTimer)?
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
@@ -85,6 +88,7 @@ package final class RouteSupervisor: @unchecked Sendable {
     alarmSource.cancel()
     plugSource?.cancel()
     cycleSource?.cancel()
+    paceTimer?.cancel()
   }
 
   /// The devices in use.
@@ -195,6 +199,7 @@ package final class RouteSupervisor: @unchecked Sendable {
       alarmSource.cancel()
       plugSource?.cancel()
       cycleSource?.cancel()
+      paceTimer?.cancel()
     }
   }
 
@@ -218,6 +223,7 @@ package final class RouteSupervisor: @unchecked Sendable {
     hearPlug()
     schedule()
     watchCycle()
+    watchPace()
   }
 
   // MARK: PipeWire's cycle
@@ -232,6 +238,30 @@ package final class RouteSupervisor: @unchecked Sendable {
     source.setCancelHandler { _ = watch }
     source.resume()
     cycleSource = source
+  }
+
+  // Once a second, while a side is PipeWire's.
+  private func watchPace() {
+    guard paceTimer == nil, !granted.sidesOfPipeWire.isEmpty, isAtWork else { return }
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [weak self] in self?.lookAtPace() }
+    timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
+    timer.resume()
+    paceTimer = timer
+  }
+
+  private func lookAtPace() {
+    guard isAtWork, let moved = engine.movedFrames() else { return }
+    let (sides, now) = (granted.sidesOfPipeWire, MonotonicClock.now())
+    let period = Int64(granted.bufferDuration * 1e9)
+    let captured = capturePace.note(frames: moved.captured, at: now, period: period)
+    let played = playbackPace.note(frames: moved.played, at: now, period: period)
+    let shown = [
+      sides.contains(.capture) ? captured : nil, sides.contains(.playback) ? played : nil,
+    ]
+    guard let cycle = shown.compactMap({ $0 }).max() else { return }
+    PipeWireCycle.assume(cycle)
+    openAgain()
   }
 
   private func hear(_ news: PipeWireCycle.Watch.News) {

@@ -60,7 +60,15 @@ public final class VoiceEngine<
     var monitorCapture: RingConsumer<Float>?
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
+    /// The newest report, with the highest level that `statistics` has not returned.
     var newest: EngineStatistics?
+
+    /// Takes in the report that has come since the last call, if any.
+    mutating func readReport() {
+      guard var report = reports.read() else { return }
+      report.inputPeak = max(report.inputPeak, newest?.inputPeak ?? 0)
+      newest = report
+    }
   }
 
   /// Streams that talk through the device.
@@ -190,18 +198,25 @@ public final class VoiceEngine<
 
   // MARK: Measurements
 
+  /// The frames captured and played so far, at 48 kHz; nil before the first tenth of a second.
+  ///
+  /// Leaves the levels to `statistics`.
+  package func movedFrames() -> (captured: Int64, played: Int64)? {
+    control.withLock { control in
+      control.readReport()
+      return control.newest.map { ($0.capturedFrames, $0.playedFrames) }
+    }
+  }
+
   /// The newest statistics of the device side, nil before the first tenth of a second.
   ///
   /// The levels in it are the highest since the last call.
   package func statistics() -> EngineStatistics? {
     streams.collect()
     return control.withLock { control in
-      guard let report = control.reports.read() else {
-        control.newest?.inputPeak = 0
-        return control.newest
-      }
-      control.newest = report
-      return report
+      control.readReport()
+      defer { control.newest?.inputPeak = 0 }
+      return control.newest
     }
   }
 

@@ -1,0 +1,44 @@
+import MediaCore
+
+/// Pace at which a sound server moves frames, which shows cycles that are longer than the device's
+/// buffer.
+///
+/// PipeWire's settings do not name a cycle that another program or a Bluetooth headset forces. Its
+/// ALSA plugin (0.3.65) loses what the buffer of four periods does not hold, and reports nothing.
+struct ServerPace: Sendable {
+  /// Share of its frames below which a server stands still.
+  private static let standstill = 0.05
+  /// Least share that it lacks while it loses sound; no clock drifts as much.
+  private static let leastLack = 0.015
+  /// Looks in a row that prove it; the first seconds of a device may be slow.
+  private static let proof = 2
+  /// Number of periods that a buffer holds.
+  private static let periods = 4.0
+
+  private var last: (frames: Int64, at: MonotonicInstant)?
+  private var shares: [Double] = []
+
+  /// Nothing has been observed.
+  init() {}
+
+  /// Notes the `frames` that were moved until `now`, at 48 kHz.
+  ///
+  /// Returns the cycle that they show, in nanoseconds, if it does not fit a buffer of four periods
+  /// of `period` nanoseconds; nil if it does, or if that is not proved.
+  mutating func note(frames: Int64, at now: MonotonicInstant, period: Int64) -> Int64? {
+    defer { last = (frames, now) }
+    guard let last, now.nanoseconds(since: last.at) > 0 else { return nil }
+    let passed = Double(now.nanoseconds(since: last.at))
+    let share = Double(SampleRate.voice.nanoseconds(of: Int(frames - last.frames))) / passed
+    // Frames come a period at a time.
+    let lack = max(Self.leastLack, 2 * Double(period) / passed)
+    guard share > Self.standstill, share < 1 - lack else {
+      shares = []
+      return nil
+    }
+    shares.append(share)
+    guard shares.count >= Self.proof, let least = shares.min() else { return nil }
+    self = ServerPace()
+    return Int64(Self.periods * Double(period) / least)
+  }
+}
