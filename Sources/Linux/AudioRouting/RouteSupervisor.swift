@@ -291,15 +291,7 @@ package final class RouteSupervisor: @unchecked Sendable {
     for side in [StreamDirections.capture, .playback] where sides.contains(side) {
       guard let name = plan[side].current else { continue }
       do {
-        let opened = try Self.open(
-          name,
-          on: side,
-          wishes: wishes,
-          reserved: reserved,
-          among: cards
-        )
-        granted.note(side, of: opened)
-        try engine.replace(side, with: opened)
+        try put(name, on: side, among: cards)
       } catch {
         plan.noteLost(side, at: MonotonicClock.now())
       }
@@ -356,21 +348,23 @@ package final class RouteSupervisor: @unchecked Sendable {
     }
   }
 
+  private func put(
+    _ name: DeviceName,
+    on side: StreamDirections,
+    among cards: [SoundCard]
+  ) throws {
+    let opened = try Self.open(name, on: side, wishes: wishes, reserved: reserved, among: cards)
+    var granted = granted
+    granted.note(side, of: opened)
+    try engine.replace(side, with: opened)
+    self.granted = granted
+  }
+
   private func restore() {
     let cards = SoundCard.all()
     plan.settle(among: cards, at: MonotonicClock.now()) { name, side in
       guard isAtWork else { throw CancellationError() }
-      let opened = try Self.open(
-        name,
-        on: side,
-        wishes: wishes,
-        reserved: reserved,
-        among: cards
-      )
-      var granted = granted
-      granted.note(side, of: opened)
-      try engine.replace(side, with: opened)
-      self.granted = granted
+      try put(name, on: side, among: cards)
     }
     reserved.keep(plan.devices(among: cards), among: cards)
   }

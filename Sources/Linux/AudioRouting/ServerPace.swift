@@ -8,10 +8,12 @@ import MediaCore
 struct ServerPace: Sendable {
   /// Share of its frames below which a server stands still.
   private static let standstill = 0.05
-  /// Least share that it lacks while it loses sound; no clock drifts as much.
-  private static let leastLack = 0.015
-  /// Looks in a row that prove it; the first seconds of a device may be slow.
-  private static let proof = 2
+  /// Least share that it lacks while it loses sound.
+  ///
+  /// No clock drifts as much. Cycles of PipeWire are powers of two, and 480 of 512 frames lack 6 %.
+  private static let leastLack = 0.04
+  /// Looks in a row that prove it; a device begins slowly, and a machine may stand still.
+  private static let proof = 3
   /// Number of periods that a buffer holds.
   private static let periods = 4.0
 
