@@ -45,10 +45,28 @@ struct DelayTargetTests {
     var target = DelayTarget()
     Self.feed(&target, packets: 0..<6_000) { _ in 2_500_000 }
     let before = target.nanoseconds
-    target.noteShorterWaits(by: 1_250_000)
+    target.noteWaits(.shorter(by: 1_250_000))
     Self.feed(&target, packets: 6_000..<6_010) { _ in 1_250_000 }
     let after = target.nanoseconds
     #expect(before - after >= 1_000_000)
+  }
+
+  /// A device with cycles of 85 ms, and one of 5 ms after it.
+  @Test func shorterPeriodsAreBelievedAtOnce() {
+    var target = DelayTarget()
+    Self.feed(&target, packets: 0..<6_000) { Int64($0 % 34) * 2_500_000 }
+    #expect(target.nanoseconds > 80_000_000)
+    target.noteWaits(.period(from: 85_000_000, to: 5_000_000))
+    Self.feed(&target, packets: 6_000..<6_010) { Int64($0 % 2) * 2_500_000 }
+    #expect(target.nanoseconds < 8_000_000)
+  }
+
+  @Test func longerPeriodsAreLearned() {
+    var target = DelayTarget()
+    Self.feed(&target, packets: 0..<6_000) { _ in 2_500_000 }
+    let before = target.nanoseconds
+    target.noteWaits(.period(from: 5_000_000, to: 85_000_000))
+    #expect(target.nanoseconds == before)
   }
 
   @Test func waitsThatChangeToAndFroLeaveNoTrace() {
@@ -56,8 +74,8 @@ struct DelayTargetTests {
     Self.feed(&target, packets: 0..<6_000) { _ in 2_500_000 }
     let before = target.nanoseconds
     for _ in 0..<4 {
-      target.noteShorterWaits(by: 1_250_000)
-      target.noteShorterWaits(by: -1_250_000)
+      target.noteWaits(.shorter(by: 1_250_000))
+      target.noteWaits(.shorter(by: -1_250_000))
     }
     Self.feed(&target, packets: 6_000..<6_010) { _ in 2_500_000 }
     #expect(target.nanoseconds == before)

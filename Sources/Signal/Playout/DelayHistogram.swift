@@ -274,6 +274,21 @@ struct DelayHistogram: ~Copyable {
     }
   }
 
+  /// Scales the delays within a period to one that is shorter, and subtracts the difference from
+  /// longer ones: the waits were spread over the longer period.
+  @_noAllocation @_noLocks
+  mutating func shrinkWaits(from long: Int64, to short: Int64) {
+    let before = min(Int(long / Self.bucketNanoseconds), Self.bucketCount)
+    let after = min(Int(short / Self.bucketNanoseconds), before)
+    guard after < before else { return }
+    for bucket in 1..<Self.bucketCount {
+      let scaled = bucket < before ? bucket * after / before : bucket - before + after
+      weights[scaled] += weights[bucket]
+      weights[bucket] = 0
+    }
+    addUp()
+  }
+
   @_noAllocation @_noLocks
   private mutating func lift(by buckets: Int) {
     guard buckets > 0 else { return }

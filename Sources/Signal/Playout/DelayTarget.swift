@@ -240,15 +240,21 @@ package struct DelayTarget: ~Copyable {
     return instant.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame)) - reference
   }
 
-  /// Adapts the learned delays to a wait for the playback callback that is shorter by
-  /// `nanoseconds`, or longer if negative.
+  /// Adapts the learned delays to other waits for the playback callback.
   ///
   /// Some packets will just miss a callback and wait one period more; those are learned as they
-  /// arrive.
+  /// arrive, and so are the waits of longer periods.
   @_noAllocation @_noLocks
-  package mutating func noteShorterWaits(by nanoseconds: Int64) {
-    histogram.shift(by: nanoseconds)
-    usualWait = max(0, usualWait - Float(nanoseconds))
+  package mutating func noteWaits(_ change: WaitChange) {
+    switch change {
+    case .shorter(let nanoseconds):
+      histogram.shift(by: nanoseconds)
+      usualWait = max(0, usualWait - Float(nanoseconds))
+    case .period(let before, let after):
+      guard after > 0, after < before else { return }
+      histogram.shrinkWaits(from: before, to: after)
+      usualWait *= Float(after) / Float(before)
+    }
   }
 
   /// Forgets the time base, as when the stream restarts; the histogram of delays is kept.

@@ -77,12 +77,9 @@ package struct JitterBuffer: ~Copyable {
     drift = DriftControl(mechanisms)
   }
 
-  /// Notes that packets will wait `nanoseconds` less for the playback callback from now on, or
-  /// longer if negative.
+  /// Notes that packets will wait for the playback callback for another time from now on.
   @_noAllocation @_noLocks
-  package mutating func noteShorterWaits(by nanoseconds: Int64) {
-    target.noteShorterWaits(by: nanoseconds)
-  }
+  package mutating func noteWaits(_ change: WaitChange) { target.noteWaits(change) }
 
   /// Sets the mouth-to-ear delay of the fastest packet outside this buffer, in nanoseconds.
   @_noAllocation @_noLocks

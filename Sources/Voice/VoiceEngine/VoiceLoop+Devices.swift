@@ -71,9 +71,8 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     loudspeaker.isCatchingUp = false
     loudspeaker.clock.changeDevice(period: device.playbackPeriod, rate: device.playbackRate)
     loudspeaker.stillness = StallWatchdog(device)
-    let shorter = oldPeriod - device.playbackRate.nanoseconds(of: device.playbackPeriod)
-    // The mean wait is half a period.
-    if shorter > 0 { streams.forEach { $0.stream.noteShorterWaits(by: shorter / 2) } }
+    let period = device.playbackRate.nanoseconds(of: device.playbackPeriod)
+    streams.forEach { $0.stream.noteWaits(.period(from: oldPeriod, to: period)) }
     microphone.chain.resetEchoPath()
   }
 }

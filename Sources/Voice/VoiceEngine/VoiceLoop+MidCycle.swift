@@ -49,7 +49,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     loudspeaker.isCatchingUp = loudspeaker.level.isCatchingUp
     let more = loudspeaker.level.plannedPostponement - before
     // What lay until now will lie shorter, or longer.
-    if more != 0 { streams.forEach { $0.stream.noteShorterWaits(by: more) } }
+    if more != 0 { streams.forEach { $0.stream.noteWaits(.shorter(by: more)) } }
     if !isBehind || loudspeaker.isCatchingUp,
       due.nanoseconds(since: time.now) > Self.shortestWait
     {

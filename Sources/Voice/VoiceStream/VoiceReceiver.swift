@@ -117,9 +117,7 @@ package struct VoiceReceiver: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  mutating func noteShorterWaits(by nanoseconds: Int64) {
-    jitterBuffer.noteShorterWaits(by: nanoseconds)
-  }
+  mutating func noteWaits(_ change: WaitChange) { jitterBuffer.noteWaits(change) }
 
   @_noAllocation @_noLocks
   mutating func noteDelayElsewhere(_ nanoseconds: Int64) {

@@ -437,11 +437,9 @@ package struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Notes that packets will wait `nanoseconds` less for the playback callback from now on.
+  /// Notes that packets will wait for the playback callback for another time from now on.
   @_noAllocation @_noLocks
-  package mutating func noteShorterWaits(by nanoseconds: Int64) {
-    voice.noteShorterWaits(by: nanoseconds)
-  }
+  package mutating func noteWaits(_ change: WaitChange) { voice.noteWaits(change) }
 
   /// Notes that the loudspeaker stalled, and resumes now.
   @_noAllocation @_noLocks
