@@ -52,4 +52,13 @@ struct ServerPaceTests {
     }
     #expect(abs(try #require(found) - 42_666_666) < 1_000)
   }
+
+  /// Devices would be opened again and again.
+  @Test mutating func nothingIsLongerThanTheLongestPeriod() {
+    for second in 0..<10 {
+      let now = MonotonicInstant(nanoseconds: Int64(second) * 1_000_000_000)
+      let found = pace.note(frames: Int64(second) * 20_000, at: now, period: 85_333_333)
+      #expect(found == nil)
+    }
+  }
 }

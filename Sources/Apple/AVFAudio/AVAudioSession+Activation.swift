@@ -64,7 +64,14 @@ extension AVAudioSession {
   }
 
   private func runForCall() throws {
-    let running = try run()
+    let running: SessionState.Running
+    do {
+      running = try run()
+    } catch {
+      // The program that made way may have its call back.
+      if isArbitrated { arbiter.giveBack() }
+      throw error
+    }
     state.withLock { $0.commit(.byCall(running)) }
   }
 
@@ -95,10 +102,16 @@ extension AVAudioSession {
 
   /// Releases devices kept for another call, and returns once they are closed.
   package func releaseDevices() async {
-    operations.async { [self] in
-      if let number = state.withLock({ $0.lingering?.number }) { release(number) }
-    }
+    operations.async { [self] in releaseLingering() }
     await finishOperations()
+  }
+
+  /// Releases devices kept for another call, on `operations`; returns false if there are none.
+  @discardableResult
+  func releaseLingering() -> Bool {
+    guard let number = state.withLock({ $0.lingering?.number }) else { return false }
+    release(number)
+    return true
   }
 
   /// Returns once the activations and releases requested so far are done.
@@ -107,7 +120,7 @@ extension AVAudioSession {
   }
 
   // An engine that another activation has taken over stays.
-  func release(_ number: Int) {
+  private func release(_ number: Int) {
     let (running, isUnused) = state.withLock { state in
       guard let lingering = state.lingering, lingering.number == number else {
         return (SessionState.Running?.none, false)

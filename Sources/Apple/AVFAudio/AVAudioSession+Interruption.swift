@@ -31,11 +31,8 @@ extension AVAudioSession {
 
   // The other program cannot have devices that are kept for a call of this one.
   private func makeWay() {
-    let lingering = state.withLock { state in
-      state.isMakingWay = true
-      return state.lingering?.number
-    }
-    if let lingering { operations.async { [self] in release(lingering) } }
+    state.withLock { $0.isMakingWay = true }
+    operations.async { [self] in releaseLingering() }
   }
 
   /// Lets the program that made way for this one's call resume its own (R75), once the devices are
@@ -44,19 +41,15 @@ extension AVAudioSession {
     operations.async { [self] in
       guard isArbitrated else { return }
       // No call of this program is active: devices that are kept for one are let go.
-      let (isInCall, lingering) = state.withLock { state in
+      let isInCall = state.withLock { state in
         state.isGivingBack = true
-        return (state.activation.isOfCall, state.lingering?.number)
+        return state.activation.isOfCall
       }
-      if let lingering {
-        release(lingering)
-      } else if !isInCall {
-        leaveCall()
-      }
+      if !releaseLingering(), !isInCall { leaveCall() }
     }
   }
 
-  private var isArbitrated: Bool { state.withLock { isArbitrated($0) } }
+  var isArbitrated: Bool { state.withLock { isArbitrated($0) } }
 
   private func isArbitrated(_ state: SessionState) -> Bool {
     let devices = state.devicesAsRouted

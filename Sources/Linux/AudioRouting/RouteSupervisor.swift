@@ -29,14 +29,14 @@ package final class RouteSupervisor: @unchecked Sendable {
   private var pace: RetryBackoff
   private var timer: (any DispatchSourceTimer)?
   /// The watch for another cycle of PipeWire's graph, while a side is PipeWire's.
-  private var cycleSource: (any DispatchSourceRead)?
-  /// Pause before the next watch, in milliseconds; it grows with each watch that ends.
-  private var cyclePause = shortestCyclePause
-  private static let shortestCyclePause = 1_000
-  private static let longestCyclePause = 64_000
+  private var cycleWatch: PipeWireCycle.Watch?
+  /// Looks before the next watch, and the number of them after a watch that ends, which grows.
+  private var looksBeforeWatch = 0
+  private var watchPause = 1
+  private static let longestWatchPause = 64
   private var capturePace = ServerPace()
   private var playbackPace = ServerPace()
-  private var paceTimer: (any DispatchSourceTimer)?
+  private var pipeWireTimer: (any DispatchSourceTimer)?
   private let isStopped = Atomic<Bool>(false)
   private let inUse: Mutex<RoutePlan.Route>
 
@@ -87,8 +87,7 @@ package final class RouteSupervisor: @unchecked Sendable {
   deinit {
     alarmSource.cancel()
     plugSource?.cancel()
-    cycleSource?.cancel()
-    paceTimer?.cancel()
+    pipeWireTimer?.cancel()
   }
 
   /// The devices in use.
@@ -198,8 +197,8 @@ package final class RouteSupervisor: @unchecked Sendable {
       timer?.cancel()
       alarmSource.cancel()
       plugSource?.cancel()
-      cycleSource?.cancel()
-      paceTimer?.cancel()
+      pipeWireTimer?.cancel()
+      cycleWatch = nil
     }
   }
 
@@ -222,36 +221,36 @@ package final class RouteSupervisor: @unchecked Sendable {
     // What was plugged in while the devices were being opened.
     hearPlug()
     schedule()
-    watchCycle()
-    watchPace()
+    watchPipeWire()
   }
 
   // MARK: PipeWire's cycle
 
-  private func watchCycle() {
-    guard cycleSource == nil, !granted.sidesOfPipeWire.isEmpty, isAtWork,
-      let watch = PipeWireCycle.Watch()
-    else { return }
-    let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
-    source.setEventHandler { [weak self] in self?.hear(watch.takeNews()) }
-    // The descriptor lives as long as the source.
-    source.setCancelHandler { _ = watch }
-    source.resume()
-    cycleSource = source
-  }
-
-  // Once a second, while a side is PipeWire's.
-  private func watchPace() {
-    guard paceTimer == nil, !granted.sidesOfPipeWire.isEmpty, isAtWork else { return }
+  // Once a second, from the first device of PipeWire's on.
+  private func watchPipeWire() {
+    guard pipeWireTimer == nil, !granted.sidesOfPipeWire.isEmpty, isAtWork else { return }
+    cycleWatch = PipeWireCycle.Watch()
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.setEventHandler { [weak self] in self?.lookAtPace() }
+    timer.setEventHandler { [weak self] in self?.lookAtPipeWire() }
     timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
     timer.resume()
-    paceTimer = timer
+    pipeWireTimer = timer
+  }
+
+  private func lookAtPipeWire() {
+    guard isAtWork, !granted.sidesOfPipeWire.isEmpty else { return }
+    if let cycleWatch {
+      hear(cycleWatch.takeNews())
+    } else if looksBeforeWatch > 0 {
+      looksBeforeWatch -= 1
+    } else {
+      cycleWatch = PipeWireCycle.Watch()
+    }
+    lookAtPace()
   }
 
   private func lookAtPace() {
-    guard isAtWork, let moved = engine.movedFrames() else { return }
+    guard let moved = engine.movedFrames() else { return }
     let (sides, now) = (granted.sidesOfPipeWire, MonotonicClock.now())
     let period = Int64(granted.bufferDuration * 1e9)
     let captured = capturePace.note(frames: moved.captured, at: now, period: period)
@@ -265,26 +264,24 @@ package final class RouteSupervisor: @unchecked Sendable {
   }
 
   private func hear(_ news: PipeWireCycle.Watch.News) {
-    guard isAtWork else { return }
     switch news {
     case .none: break
     case .cycle(let before, let now):
-      cyclePause = Self.shortestCyclePause
+      watchPause = 1
       let least = wishes.periodNanoseconds
       if max(before, least) != max(now, least) { openAgain() }
     case .end:
-      cycleSource?.cancel()
-      cycleSource = nil
-      queue.asyncAfter(deadline: .now() + .milliseconds(cyclePause)) { [weak self] in
-        self?.watchCycle()
-      }
-      cyclePause = min(2 * cyclePause, Self.longestCyclePause)
+      cycleWatch = nil
+      looksBeforeWatch = watchPause
+      watchPause = min(2 * watchPause, Self.longestWatchPause)
     }
   }
 
   // With the period that fits the cycle. Closed first: one device may be both sides.
   private func openAgain() {
     let sides = granted.sidesOfPipeWire
+    // The gap between the devices is no slow pace.
+    (capturePace, playbackPace) = (ServerPace(), ServerPace())
     silence(sides)
     let before = plan.route
     let cards = SoundCard.all()
@@ -358,6 +355,7 @@ package final class RouteSupervisor: @unchecked Sendable {
     granted.note(side, of: opened)
     try engine.replace(side, with: opened)
     self.granted = granted
+    watchPipeWire()
   }
 
   private func restore() {

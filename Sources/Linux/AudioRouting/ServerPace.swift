@@ -14,6 +14,8 @@ struct ServerPace: Sendable {
   private static let leastLack = 0.04
   /// Looks in a row that prove it; a device begins slowly, and a machine may stand still.
   private static let proof = 3
+  /// Longest period of a device, in nanoseconds: 4,096 frames at 48 kHz.
+  private static let longest: Int64 = 85_333_333
   /// Number of periods that a buffer holds.
   private static let periods = 4.0
 
@@ -26,10 +28,10 @@ struct ServerPace: Sendable {
   /// Notes the `frames` that were moved until `now`, at 48 kHz.
   ///
   /// Returns the cycle that they show, in nanoseconds, if it does not fit a buffer of four periods
-  /// of `period` nanoseconds; nil if it does, or if that is not proved.
+  /// of `period` nanoseconds; nil if it does, if that is not proved, or if no period is longer.
   mutating func note(frames: Int64, at now: MonotonicInstant, period: Int64) -> Int64? {
     defer { last = (frames, now) }
-    guard let last, now.nanoseconds(since: last.at) > 0 else { return nil }
+    guard let last, now.nanoseconds(since: last.at) > 0, period < Self.longest else { return nil }
     let passed = Double(now.nanoseconds(since: last.at))
     let share = Double(SampleRate.voice.nanoseconds(of: Int(frames - last.frames))) / passed
     // Frames come a period at a time.

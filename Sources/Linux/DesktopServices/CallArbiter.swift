@@ -158,7 +158,7 @@ package final class CallArbiter: Sendable {
 
   private func claimAgain(on bus: BusConnection) {
     isClaimed.withLock { if $0 { _ = bus.own(Self.name, isReplaceable: true) } }
-    // On this bus nobody may have the name that is waited for.
+    // On this bus the name that is waited for may be free.
     freed.signal()
     if Self.isTaken(on: bus) { report(true) }
   }
