@@ -44,7 +44,7 @@ struct PeerTests {
     #expect(try us.goesOnHearing(us, tenths: 10), "no voice after their hold")
   }
 
-  @Test(arguments: ["pjsua.py"]) func weCallAndHangUp(script: String) throws {
+  @Test(arguments: ["pjsua.py", "sipral_phone.py"]) func weCallAndHangUp(script: String) throws {
     let port = Bench.port()
     let peer = try start(script, ["\(port)"])
     let us = try Party(
@@ -60,7 +60,7 @@ struct PeerTests {
     peer.signal(SIGKILL)
   }
 
-  @Test(arguments: ["pjsua.py"]) func theyCallAndHangUp(script: String) throws {
+  @Test(arguments: ["pjsua.py", "sipral_phone.py"]) func theyCallAndHangUp(script: String) throws {
     let port = Bench.port()
     let us = try Party(
       "us",

@@ -364,9 +364,11 @@ struct PhoneCallTests {
   private func statistics(
     silence: Double,
     refusals: Int = 0,
-    hasLeft: Bool = false
+    hasLeft: Bool = false,
+    packets: Int64 = 1
   ) -> StreamStatistics {
     var statistics = StreamStatistics()
+    statistics.packetsReceived = packets
     statistics.silenceNanoseconds = Int64(silence * 1e9)
     statistics.refusals = refusals
     statistics.isFarGone = hasLeft
@@ -390,6 +392,9 @@ struct PhoneCallTests {
     let sip = try #require(call.sip)
     #expect(call.handle(.mediaReported(statistics(silence: 1.9)), at: seconds(5)).isEmpty)
     #expect(call.handle(.mediaReported(statistics(silence: 2.1)), at: seconds(5)) == [.ask(sip)])
+    // A far side that was never heard may have misunderstood the offer.
+    let mute = call.handle(.mediaReported(statistics(silence: 1, packets: 0)), at: seconds(5))
+    #expect(mute == [.ask(sip)])
     let effects = call.handle(.signallingEnded(.gone), at: seconds(6))
     #expect(effects.last == .tell(.ended(uuid, .lost("the far side is gone"))))
     #expect(effects.contains(.reportEnded(.remoteEnded)))

@@ -31,12 +31,16 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// Silence, in nanoseconds, from which on the far side may be gone; speech pauses and short
   /// outages of a network are shorter.
   private static let suspicionNanoseconds: Int64 = 2_000_000_000
+  /// The same for a far side that was never heard: a phone that pauses has begun to talk before.
+  private static let firstSuspicionNanoseconds: Int64 = 800_000_000
 
   /// True if so little was received that the far side may be gone.
   ///
   /// `isExpected` is false during a remote hold.
   static func isSuspicious(_ statistics: StreamStatistics, isExpected: Bool) -> Bool {
-    statistics.silenceNanoseconds > suspicionNanoseconds
+    let isHeard = statistics.packetsReceived > 0
+    let limit = isHeard ? suspicionNanoseconds : firstSuspicionNanoseconds
+    return statistics.silenceNanoseconds > limit
       && (isExpected || statistics.refusals >= refusalsBeforeEnd)
   }
 
