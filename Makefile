@@ -147,7 +147,7 @@ PHONES := .build/phones
 test-peers: setup-check
 	@Scripts/install.sh "$(SUDO)" python3-venv
 	test -d $(PHONES) || python3 -m venv $(PHONES)
-	$(PHONES)/bin/pip install --quiet pjsua2-python==2.15.1.post1 sipral==1.2.0
+	$(PHONES)/bin/pip install --quiet pjsua2-python==2.15.1.post1 sipral==1.2.0 aiortc==1.16.0 'wrtc[aiortc]==0.1.0'
 	$(BUILD_TESTS)
 	CI=true PEERS_PYTHON=$(PHONES)/bin/python LIMIT=900 $(RECAP) $@ $(TESTS) --filter 'PeerTests|BaresipTests|LinphoneTests'
 
