@@ -112,4 +112,36 @@ struct PeerTests {
     #expect(us.run.printed("\"cause\":\"hungUpByFarSide\""))
     run.signal(SIGKILL)
   }
+
+  /// Two of ours with Sippy's back-to-back user agent between them, which makes two calls of one.
+  @Test func callsGoThroughABackToBackUserAgent() throws {
+    let (port, middle) = (Bench.port(), Bench.port())
+    let folder = try Bench.folder()
+    let callee = try Party(
+      "callee",
+      hertz: 500,
+      in: folder,
+      ["listen", "--answer", "--once", "--listen", "127.0.0.1:\(port)"]
+    )
+    #expect(callee.event("registered"))
+    let agent = try ProgramRun(
+      URL(fileURLWithPath: #require(python)).deletingLastPathComponent()
+        .appendingPathComponent("b2bua_simple").path,
+      ["-f", "-l", "127.0.0.1", "-p", "\(middle)", "-n", "127.0.0.1:\(port)", "-L", "/dev/null"]
+    )
+    #expect(LoopbackSocket.isTaken(middle), "\(agent.output)")
+    let caller = try Party("caller", hertz: 700, in: folder, ["call", "sip:x@127.0.0.1:\(middle)"])
+    #expect(caller.event("secured") && callee.event("connected"), "\(caller.run.output)")
+    #expect(try caller.goesOnHearing(callee, tenths: 10) && callee.goesOnHearing(caller, tenths: 5))
+    caller.run.press("59")
+    #expect(callee.run.wait(for: "\"key\":\"9\""), "\(callee.run.output)")
+    callee.run.press("o")
+    #expect(caller.event("heldByFarSide"))
+    callee.run.press("o")
+    #expect(caller.event("resumedByFarSide"))
+    #expect(try caller.goesOnHearing(callee, tenths: 10), "no voice after the hold")
+    caller.run.press("h")
+    #expect(callee.run.waitForExit() == 0 && caller.run.waitForExit() == 0)
+    agent.signal(SIGKILL)
+  }
 }
