@@ -428,7 +428,10 @@ let package = Package(
     tests("CallStore", ["CallStore", grdb]),
     tests(
       "CallKit",
-      ["ALSAAudio", "AVFAudio", "CallKit", "CallState", "CallStore", "CallSystemFixture"]
+      [
+        "ALSAAudio", "AVFAudio", "BusFixture", "CallKit", "CallState", "CallStore",
+        "CallSystemFixture", "DesktopServices",
+      ]
     ),
     tests(
       "LiveCommunicationKit",

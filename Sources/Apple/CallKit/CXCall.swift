@@ -1,4 +1,5 @@
 import CallState
+import DesktopServices
 public import Foundation
 
 /// A call from an observer's point of view: its state at one moment.
@@ -10,6 +11,19 @@ open class CXCall: NSObject {
   init(_ snapshot: CallSnapshot) {
     self.snapshot = snapshot
     super.init()
+  }
+
+  /// A call of another program.
+  convenience init(_ call: ProgramCall, hasEnded: Bool) {
+    self.init(
+      CallSnapshot(
+        id: CallID(call.id),
+        isOutgoing: call.isOutgoing,
+        isOnHold: call.isOnHold,
+        hasConnected: call.hasConnected,
+        hasEnded: hasEnded
+      )
+    )
   }
 
   /// Identity of the call.
@@ -33,4 +47,16 @@ open class CXCall: NSObject {
 
   /// Hash of `uuid`.
   open override var hash: Int { uuid.hashValue }
+}
+
+extension CallSnapshot {
+  /// The call as other programs see it.
+  var programCall: ProgramCall {
+    ProgramCall(
+      id: id.uuid,
+      isOutgoing: isOutgoing,
+      isOnHold: isOnHold,
+      hasConnected: hasConnected
+    )
+  }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Observes all calls of the process.
+/// Observes all calls of the user: of this program, and of others that use CallKit.
 ///
 /// **Thread safety:** every member may be used from any thread, also inside `callChanged`.
 open class CXCallObserver: NSObject {
@@ -18,7 +18,8 @@ open class CXCallObserver: NSObject {
     CallSystem.shared.add(observer: self)
   }
 
-  /// Current calls that are not over, in their present state.
+  /// Current calls that are not over, in their present state; on first use it waits for the other
+  /// programs' calls, 2 s at most.
   open var calls: [CXCall] { CallSystem.shared.calls }
 
   /// Sets the delegate to notify of changes, on `queue` or, if nil, on the main queue.

@@ -28,6 +28,7 @@ package final class CallSystem: @unchecked Sendable {
   private let isOnQueue = DispatchSpecificKey<Bool>()
 
   private var audio: any AudioActivation = AVAudioSession.sharedInstance()
+  private var others = ProgramCalls()
   private var control = CallControl()
   private var mailboxes: [ProviderMailbox] = []
   private var observers: [WeakObserver] = []
@@ -56,6 +57,17 @@ package final class CallSystem: @unchecked Sendable {
   private init() {
     queue.setSpecific(key: isOnQueue, value: true)
     listen(to: audio)
+    listen(to: others)
+  }
+
+  private func listen(to others: ProgramCalls) {
+    others.watch { [weak self] call, isOver in
+      guard let self else { return }
+      verb { [self] in
+        control.isBusyElsewhere = others.known.contains(where: \.isActive)
+        for entry in observers { entry.observer?.notify(CXCall(call, hasEnded: isOver)) }
+      }
+    }
   }
 
   private func listen(to audio: any AudioActivation) {
@@ -91,11 +103,18 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
+  /// Replaces the view of other programs' calls; for tests, while there is no call.
+  func use(_ others: ProgramCalls) {
+    perform { [self] in self.others = others }
+    listen(to: others)
+  }
+
   // MARK: Providers and observers
 
   func register(_ provider: CXProvider) {
     let crossing = UncheckedTransfer(value: provider)
     perform { [self] in
+      others.start()
       let provider = crossing.value
       let id = control.addProvider(provider.configuration.settings)
       mailboxes.append(ProviderMailbox(provider: provider, id: id))
@@ -117,6 +136,7 @@ package final class CallSystem: @unchecked Sendable {
   func add(observer: CXCallObserver) {
     let crossing = UncheckedTransfer(value: WeakObserver(observer: observer))
     perform { [self] in
+      others.start()
       observers.removeAll { $0.observer == nil }
       observers.append(crossing.value)
     }
@@ -171,8 +191,10 @@ package final class CallSystem: @unchecked Sendable {
     perform { [self] in control.setRemark(remark, of: CallID(uuid)) }
   }
 
+  /// Calls of this program and of the user's others; waits for the bus, 2 s at most.
   var calls: [CXCall] {
-    read { UncheckedTransfer(value: control.snapshots.map { CXCall($0) }) }.value
+    let (own, others) = read { (control.snapshots, self.others) }
+    return own.map { CXCall($0) } + others.calls.map { CXCall($0, hasEnded: false) }
   }
 
   /// True while a call has the audio session or is about to get it; for tests.
@@ -297,41 +319,8 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  func reportUpdated(_ uuid: UUID, _ update: CXCallUpdate, of provider: CXProvider) {
-    let settings = update.settings
-    report(of: provider) { control, id, _ in control.update(CallID(uuid), settings, of: id) }
-  }
-
-  func reportConnecting(_ uuid: UUID, of provider: CXProvider, at date: Date?) {
-    report(of: provider) { control, id, now in
-      control.reportConnecting(CallID(uuid), of: id, at: date.map { CallDate($0) } ?? now.date)
-    }
-  }
-
-  func reportConnected(_ uuid: UUID, of provider: CXProvider, at date: Date?) {
-    report(of: provider) { control, id, now in
-      control.reportConnected(CallID(uuid), of: id, at: date.map { CallDate($0) } ?? now.date)
-    }
-  }
-
-  func reportEnded(
-    _ uuid: UUID,
-    of provider: CXProvider,
-    at date: Date?,
-    reason: CXCallEndedReason
-  ) {
-    report(of: provider) { control, id, now in
-      control.reportEnded(
-        CallID(uuid),
-        of: id,
-        reason: EndedReason(rawValue: reason.rawValue) ?? .failed,
-        date: date.map { CallDate($0) },
-        at: now
-      )
-    }
-  }
-
-  private func report(
+  /// Applies a report of a provider's app, unless it is no longer valid.
+  func report(
     of provider: CXProvider,
     _ body: @escaping @Sendable (inout CallControl, ProviderID, Moment) -> Void
   ) {
@@ -384,6 +373,7 @@ package final class CallSystem: @unchecked Sendable {
     audio.setWithheldByCalls(control.isSessionWithheld)
     while let effect = control.nextEffect() { perform(effect) }
     audio.setWithheldByCalls(control.isSessionWithheld)
+    others.publish(control.snapshots.map(\.programCall))
     schedule()
     present()
   }

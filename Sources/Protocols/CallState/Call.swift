@@ -30,6 +30,21 @@ package struct CallSnapshot: Equatable, Sendable {
   package let hasConnected: Bool
   /// True once the call is over.
   package let hasEnded: Bool
+
+  /// A call with these facts.
+  package init(
+    id: CallID,
+    isOutgoing: Bool,
+    isOnHold: Bool,
+    hasConnected: Bool,
+    hasEnded: Bool
+  ) {
+    self.id = id
+    self.isOutgoing = isOutgoing
+    self.isOnHold = isOnHold
+    self.hasConnected = hasConnected
+    self.hasEnded = hasEnded
+  }
 }
 
 /// One call, and every transition that it can make.

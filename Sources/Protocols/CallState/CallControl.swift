@@ -71,6 +71,8 @@ package struct CallControl: Sendable {
   var askedToHold = AskedToHold()
   /// Calls that are held, or being held, for a call of another program.
   var heldForOtherPrograms: Set<CallID> = []
+  /// True while a call of another program is active: one of this program's makes it hold.
+  package var isBusyElsewhere = false
 
   /// Creates a control without providers and calls.
   package init() {}

@@ -71,8 +71,9 @@ extension CallControl {
       },
       incoming: incoming?.id,
       choices: incoming.map { choices(for: $0) } ?? [],
-      isRinging: incoming.map { !$0.isRingtoneSilenced && !calls.contains(where: \.isActive) }
-        ?? false,
+      isRinging: incoming.map {
+        !$0.isRingtoneSilenced && !calls.contains(where: \.isActive) && !isBusyElsewhere
+      } ?? false,
       ringtoneSound: incoming.flatMap { settings(of: $0)?.ringtoneSound }
     )
   }
@@ -84,7 +85,9 @@ extension CallControl {
   private func choices(for call: Call) -> [AnswerChoice] {
     let active = calls.filter { $0.isActive }
     let held = calls.filter { $0.isOnHold }
-    guard !active.isEmpty else { return [.answer, .decline] }
+    guard !active.isEmpty else {
+      return isBusyElsewhere ? [.holdAndAnswer, .decline] : [.answer, .decline]
+    }
     let request = CheckedRequest(call: call.id, provider: call.provider, kind: .answer)
     let canHold = active.allSatisfy { canBeHeld($0, for: request) }
     var choices: [AnswerChoice] = canHold ? [.holdAndAnswer] : []
