@@ -13,7 +13,7 @@ import Synchronization
 /// it. If it cannot be opened, the call is silent, which is no error: the call is on the screen.
 package final class Ringer: CallPresenter {
   private let device: DeviceName
-  private let ringing = Mutex<Ringing?>(nil)
+  private let ringing = Mutex<SoundThread?>(nil)
 
   /// A ringer on the given device, by default the desktop's.
   package init(device: DeviceName = .pcm("default")) {
@@ -21,10 +21,11 @@ package final class Ringer: CallPresenter {
   }
 
   package func present(_ presentation: CallPresentation) {
-    let former = ringing.withLock { ringing -> Ringing? in
+    let former = ringing.withLock { ringing -> SoundThread? in
       switch (ringing, presentation.isRinging) {
       case (nil, true):
-        ringing = Ringing(on: device, sound: presentation.ringtoneSound)
+        let sound = presentation.ringtoneSound
+        ringing = SoundThread(on: device, { Ringing(RingTone(named: sound)) })
         return nil
       case (let former?, false):
         ringing = nil
@@ -104,54 +105,20 @@ enum RingTone {
   }
 }
 
-/// One period of ringing, on a thread of its own.
-private final class Ringing: Sendable {
-  private static let fillNanoseconds: Int64 = 60_000_000
-  private static let pauseSeconds = 0.01
-  private let isStopped = Atomic<Bool>(false)
-  private let hasEnded = DispatchSemaphore(value: 0)
+/// The ringtone from the beginning of the ringing on, for as long as it rings.
+private struct Ringing: SoundSource {
+  let tone: RingTone
+  private var frame = 0
 
-  init(on device: DeviceName, sound: String?) {
-    Thread.detachNewThread { [self] in
-      run(on: device, RingTone(named: sound))
-      hasEnded.signal()
-    }
-  }
+  init(_ tone: RingTone) { self.tone = tone }
 
-  /// Stops the ringing, and returns once the device is released, but at most half a second later.
-  ///
-  /// A sound server that hangs may block the thread for long, and the call cannot wait for it.
-  func stop() {
-    isStopped.store(true, ordering: .releasing)
-    // The call waits for a device that is not released, as for one that another program has.
-    _ = hasEnded.wait(timeout: .now() + .milliseconds(500))
-  }
-
-  private func run(on device: DeviceName, _ tone: RingTone) {
-    do {
-      var headset = try Headset(capture: .null, playback: device)
-      guard !isStopped.load(ordering: .acquiring) else { return }
-      try headset.start(fill: 0)
-      play(tone, on: &headset)
-    } catch {
-      return
-    }
-  }
-
-  private func play(_ tone: RingTone, on headset: inout Headset) {
-    let rate = headset.playbackRate
-    let fill = rate.frames(inNanoseconds: Self.fillNanoseconds)
-    var block = SampleBuffer(repeating: 0, count: fill)
-    var frame = 0
-    while !isStopped.load(ordering: .acquiring) {
-      let count = max(0, fill - headset.queuedFrames())
-      for index in 0..<count { block[index] = tone.sample(at: frame + index, rate: rate) }
-      if count > 0 {
-        let transfer = headset.write(block, count: count)
-        if transfer.isGone { return }
-        frame += count
-      }
-      Thread.sleep(forTimeInterval: Self.pauseSeconds)
-    }
+  mutating func fill(
+    _ block: inout SampleBuffer,
+    count: FrameCount,
+    at rate: SampleRate
+  ) -> FrameCount {
+    for index in 0..<count { block[index] = tone.sample(at: frame + index, rate: rate) }
+    frame += count
+    return count
   }
 }

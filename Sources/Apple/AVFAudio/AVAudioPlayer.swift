@@ -1,0 +1,228 @@
+import ALSAAudio
+public import Foundation
+import MediaCore
+import RealTime
+
+/// Plays a sound, such as a ringback tone, on the session's loudspeaker.
+///
+/// It opens the device for itself while it plays: beside a call that takes a sound server. Several
+/// channels are played as one.
+///
+/// **Thread safety:** any thread; `pause` and `stop` wait for the device's release, half a second
+/// at most. The delegate is called on the main queue.
+// SAFETY: all mutable state is guarded by `lock`.
+open class AVAudioPlayer: NSObject, @unchecked Sendable {
+  /// `kAudioFileUnsupportedFileTypeError`, "typ?".
+  private static let unsupportedType = 1_954_115_647
+  /// Most samples of a sound, 23 minutes at 48 kHz.
+  private static let mostSamples = 1 << 26
+
+  private let lock = NSLock()
+  private var head: PlayerHead
+  private var thread: SoundThread?
+  /// Number of the present playing, so that the end of an earlier one changes nothing.
+  private var playing = 0
+  private weak var listener: (any AVAudioPlayerDelegate)?
+  private var interruptions: (any NSObjectProtocol)?
+
+  /// The file that was read; nil for a player of data.
+  public let url: URL?
+  /// The bytes that were given; nil for a player of a file.
+  public let data: Data?
+
+  /// A player of a file in any format of libsndfile's: WAV, CAF, AIFF, FLAC, Ogg and others.
+  ///
+  /// Throws the error of reading the file, or an `NSOSStatusErrorDomain` error for one that is no
+  /// sound.
+  public convenience init(contentsOf url: URL) throws {
+    try self.init(Data(contentsOf: url), url: url, data: nil)
+  }
+
+  /// A player of a file; the hint is not needed.
+  public convenience init(contentsOf url: URL, fileTypeHint utiString: String?) throws {
+    try self.init(contentsOf: url)
+  }
+
+  /// A player of a file's bytes.
+  ///
+  /// Throws as `init(contentsOf:)` does.
+  public convenience init(data: Data) throws {
+    try self.init(data, url: nil, data: data)
+  }
+
+  /// A player of a file's bytes; the hint is not needed.
+  public convenience init(data: Data, fileTypeHint utiString: String?) throws {
+    try self.init(data: data)
+  }
+
+  private init(_ bytes: Data, url: URL?, data: Data?) throws {
+    do throws(SoundFile.ReadError) {
+      head = PlayerHead(
+        try SoundFile(parsing: Array(bytes), mostSamples: Self.mostSamples)
+      )
+    } catch {
+      throw NSError(
+        domain: NSOSStatusErrorDomain,
+        code: Self.unsupportedType,
+        userInfo: [NSLocalizedDescriptionKey: error.description]
+      )
+    }
+    (self.url, self.data) = (url, data)
+    super.init()
+    interruptions = NotificationCenter.default.addObserver(
+      forName: AVAudioSession.interruptionNotification,
+      object: nil,
+      queue: nil
+    ) { [weak self] note in
+      let type = note.userInfo?[AVAudioSessionInterruptionTypeKey] as? UInt
+      if type == AVAudioSession.InterruptionType.began.rawValue { self?.pause() }
+    }
+  }
+
+  deinit {
+    if let interruptions { NotificationCenter.default.removeObserver(interruptions) }
+    // It may be the thread itself that ends the player.
+    thread?.cancel()
+  }
+
+  /// Delegate that is told of the sound's end; held weakly.
+  open weak var delegate: (any AVAudioPlayerDelegate)? {
+    get { lock.withLock { listener } }
+    set { lock.withLock { listener = newValue } }
+  }
+
+  /// Does nothing and returns true: sounds are in memory.
+  @discardableResult
+  open func prepareToPlay() -> Bool { true }
+
+  /// Plays from `currentTime` on, and returns true.
+  ///
+  /// If the device cannot be opened, the delegate hears that the sound ended without success.
+  @discardableResult
+  open func play() -> Bool { play(after: 0) }
+
+  /// Plays from `currentTime` on once `deviceCurrentTime` is `time`, and returns true.
+  @discardableResult
+  open func play(atTime time: TimeInterval) -> Bool { play(after: time - deviceCurrentTime) }
+
+  private func play(after seconds: TimeInterval) -> Bool {
+    lock.withLock {
+      guard thread == nil else { return true }
+      if head.isAtEnd { head.rewind() }
+      head.waitSeconds = seconds.isFinite ? max(0, seconds) : 0
+      playing += 1
+      let number = playing
+      thread = SoundThread(
+        on: AVAudioSession.sharedInstance().devices.playback,
+        { [weak self] in Source(player: self, number: number) },
+        whenEnded: { [weak self] in self?.end($0, of: number) }
+      )
+      return true
+    }
+  }
+
+  /// Stops where it is; `play` goes on from there.
+  open func pause() {
+    let former = lock.withLock {
+      defer { thread = nil }
+      playing += 1
+      return thread
+    }
+    former?.stop()
+  }
+
+  /// Stops where it is, as `pause` does.
+  open func stop() { pause() }
+
+  private func end(_ end: SoundThread.End, of number: Int) {
+    let isPresent = lock.withLock {
+      guard playing == number else { return false }
+      thread = nil
+      if end == .finished { head.rewind() }
+      return true
+    }
+    guard isPresent, end != .stopped else { return }
+    DispatchQueue.main.async { [self] in
+      delegate?.audioPlayerDidFinishPlaying(self, successfully: end == .finished)
+    }
+  }
+
+  // The player may be released while its thread ends.
+  private struct Source: SoundSource {
+    weak var player: AVAudioPlayer?
+    let number: Int
+
+    mutating func fill(
+      _ block: inout SampleBuffer,
+      count: FrameCount,
+      at rate: SampleRate
+    ) -> FrameCount {
+      guard let player else { return 0 }
+      return player.lock.withLock {
+        player.playing == number ? player.head.fill(&block, count: count, at: rate) : 0
+      }
+    }
+  }
+
+  // MARK: Properties
+
+  /// True while it plays.
+  open var isPlaying: Bool { lock.withLock { thread != nil } }
+
+  /// Channels that are played.
+  open var numberOfChannels: Int { 1 }
+
+  /// Length of the sound, in seconds.
+  open var duration: TimeInterval {
+    lock.withLock { Double(head.sound.samples.count) / Double(head.sound.rateHertz) }
+  }
+
+  /// Place in the sound, in seconds: up to 60 ms ahead of what is heard.
+  open var currentTime: TimeInterval {
+    get {
+      lock.withLock {
+        min(head.place, Double(head.sound.samples.count)) / Double(head.sound.rateHertz)
+      }
+    }
+    set {
+      lock.withLock {
+        let place = newValue * Double(head.sound.rateHertz)
+        let length = Double(head.sound.samples.count)
+        head.place = place.isFinite ? min(max(place, 0), length) : 0
+      }
+    }
+  }
+
+  /// Time of the clock that `play(atTime:)` goes by, in seconds.
+  open var deviceCurrentTime: TimeInterval { Double(MonotonicClock.now().nanoseconds) / 1e9 }
+
+  /// Repetitions after the first time; negative for repetition until `stop`.
+  open var numberOfLoops: Int {
+    get { lock.withLock { head.loops } }
+    set { lock.withLock { head.loops = newValue } }
+  }
+
+  /// Loudness, from 0 to 1.
+  open var volume: Float {
+    get { lock.withLock { head.volume } }
+    set { setVolume(newValue, fadeDuration: 0) }
+  }
+
+  /// Moves the volume, from 0 to 1, evenly over a time in seconds.
+  open func setVolume(_ volume: Float, fadeDuration duration: TimeInterval) {
+    lock.withLock { head.setVolume(volume, fadeSeconds: duration.isFinite ? duration : 0) }
+  }
+}
+
+/// Hears of the end of a player's sound.
+public protocol AVAudioPlayerDelegate: AnyObject {
+  /// The sound has ended; `flag` is false if the device could not be opened or has gone.
+  func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool)
+  /// Never called: a sound is decoded when the player is made.
+  func audioPlayerDecodeErrorDidOccur(_ player: AVAudioPlayer, error: (any Error)?)
+}
+
+extension AVAudioPlayerDelegate {
+  public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
+  public func audioPlayerDecodeErrorDidOccur(_ player: AVAudioPlayer, error: (any Error)?) {}
+}
