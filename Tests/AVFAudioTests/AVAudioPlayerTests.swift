@@ -5,7 +5,6 @@ import MediaCore
 import Testing
 
 /// Sounds that an app plays beside its calls.
-@Suite(.serialized)
 struct AVAudioPlayerTests {
   private static let rate = SampleRate(hertz: 8_000)
 
@@ -77,20 +76,17 @@ struct AVAudioPlayerTests {
 
   // MARK: Playing
 
+  private let session = AVAudioSession(bus: nil, arbitratesAll: false)
+
   /// Runs `body` with a player of `samples` whose loudspeaker is a file.
   private func withPlayer(
     _ samples: [Float],
     _ body: (AVAudioPlayer, Listener, URL) async throws -> Void
   ) async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).wav")
-    let session = AVAudioSession.sharedInstance()
-    let former = session.devices
     session.devices = .init(capture: .null, playback: .file(file.path))
-    defer {
-      session.devices = former
-      try? FileManager.default.removeItem(at: file)
-    }
-    let player = try AVAudioPlayer(data: bytes(samples, hertz: 48_000))
+    defer { try? FileManager.default.removeItem(at: file) }
+    let player = try AVAudioPlayer(bytes(samples, hertz: 48_000), session: session)
     let listener = Listener()
     player.delegate = listener
     try await body(player, listener, file)
@@ -135,7 +131,7 @@ struct AVAudioPlayerTests {
   @Test(.timeLimit(.minutes(1)))
   func deviceThatCannotBeOpenedIsAnEndWithoutSuccess() async throws {
     try await withPlayer([0.5]) { player, listener, _ in
-      AVAudioSession.sharedInstance().devices = .init(capture: .null, playback: .pcm("no such"))
+      session.devices = .init(capture: .null, playback: .pcm("no such"))
       #expect(player.play())
       #expect(await listener.next() == false)
       #expect(!player.isPlaying)
@@ -148,7 +144,7 @@ struct AVAudioPlayerTests {
       player.play()
       NotificationCenter.default.post(
         name: AVAudioSession.interruptionNotification,
-        object: AVAudioSession.sharedInstance(),
+        object: session,
         userInfo: [
           AVAudioSessionInterruptionTypeKey: AVAudioSession.InterruptionType.began.rawValue
         ]

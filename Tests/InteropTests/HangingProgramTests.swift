@@ -12,7 +12,8 @@ struct HangingProgramTests {
     defer { withExtendedLifetime(daemon) {} }
     let port = Bench.port()
     let far = try Bench.run([
-      "listen", "--answer", "--echo", "--headset", "null", "--listen", "127.0.0.1:\(port)", "--json",
+      "listen", "--answer", "--echo", "--headset", "null", "--json",
+      "--listen", "127.0.0.1:\(port)",
     ])
     #expect(far.wait(for: "registered"))
     let program = try Bench.run(

@@ -17,6 +17,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// Most samples of a sound, 23 minutes at 48 kHz.
   private static let mostSamples = 1 << 26
 
+  private let session: AVAudioSession
   private let lock = NSLock()
   private var head: PlayerHead
   private var thread: SoundThread?
@@ -35,7 +36,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// Throws the error of reading the file, or an `NSOSStatusErrorDomain` error for one that is no
   /// sound.
   public convenience init(contentsOf url: URL) throws {
-    try self.init(Data(contentsOf: url), url: url, data: nil)
+    try self.init(Data(contentsOf: url), url: url)
   }
 
   /// A player of a file; the hint is not needed.
@@ -47,7 +48,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   ///
   /// Throws as `init(contentsOf:)` does.
   public convenience init(data: Data) throws {
-    try self.init(data, url: nil, data: data)
+    try self.init(data, data: data)
   }
 
   /// A player of a file's bytes; the hint is not needed.
@@ -55,7 +56,13 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     try self.init(data: data)
   }
 
-  private init(_ bytes: Data, url: URL?, data: Data?) throws {
+  /// A player on the loudspeaker of a session.
+  init(
+    _ bytes: Data,
+    url: URL? = nil,
+    data: Data? = nil,
+    session: AVAudioSession = .sharedInstance()
+  ) throws {
     do throws(SoundFile.ReadError) {
       head = PlayerHead(
         try SoundFile(parsing: Array(bytes), mostSamples: Self.mostSamples)
@@ -67,11 +74,11 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
         userInfo: [NSLocalizedDescriptionKey: error.description]
       )
     }
-    (self.url, self.data) = (url, data)
+    (self.url, self.data, self.session) = (url, data, session)
     super.init()
     interruptions = NotificationCenter.default.addObserver(
       forName: AVAudioSession.interruptionNotification,
-      object: nil,
+      object: session,
       queue: nil
     ) { [weak self] note in
       let type = note.userInfo?[AVAudioSessionInterruptionTypeKey] as? UInt
@@ -85,7 +92,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     thread?.cancel()
   }
 
-  /// Delegate that is told of the sound's end; held weakly.
+  /// Delegate to notify of the sound's end; held weakly.
   open weak var delegate: (any AVAudioPlayerDelegate)? {
     get { lock.withLock { listener } }
     set { lock.withLock { listener = newValue } }
@@ -113,7 +120,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
       playing += 1
       let number = playing
       thread = SoundThread(
-        on: AVAudioSession.sharedInstance().devices.playback,
+        on: session.devices.playback,
         { [weak self] in Source(player: self, number: number) },
         whenEnded: { [weak self] in self?.end($0, of: number) }
       )
@@ -177,7 +184,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     lock.withLock { Double(head.sound.samples.count) / Double(head.sound.rateHertz) }
   }
 
-  /// Place in the sound, in seconds: up to 60 ms ahead of what is heard.
+  /// Place in the sound, in seconds: up to 60 ms ahead of the loudspeaker.
   open var currentTime: TimeInterval {
     get {
       lock.withLock {

@@ -1,7 +1,7 @@
 import CallState
 import Foundation
 
-/// What apps report of calls that the system knows.
+/// Reports of apps about calls that the system knows.
 extension CallSystem {
   func reportUpdated(_ uuid: UUID, _ update: CXCallUpdate, of provider: CXProvider) {
     let settings = update.settings

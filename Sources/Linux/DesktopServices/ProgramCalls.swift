@@ -58,9 +58,9 @@ package struct ProgramCall: Hashable, Sendable {
 /// Shows this program's calls to the user's other programs, and theirs to this one (R100).
 ///
 /// A call is a name on the user's bus, which says its state, and another name once that changes:
-/// the calls of a program that ends are gone at once, and nothing is installed. A program that hangs
-/// is asked in vain and loses its calls within 2 s, until one of them changes. Without a bus there
-/// are no other programs.
+/// the calls of a program that ends are gone at once, and nothing is installed. A program that does
+/// not answer has hung, and loses its calls within 2 s, until one of them changes. Without a bus
+/// there are no other programs.
 ///
 /// **Thread safety:** any thread; `calls` waits for the bus, 2 s at most.
 package final class ProgramCalls: Sendable {
