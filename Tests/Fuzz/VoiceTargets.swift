@@ -26,7 +26,7 @@ func fuzzVoice(_ bytes: [UInt8]) {
     now = now.advanced(byNanoseconds: Int64(step & 63) * 500_000)
     let packet = source.chunk(limit: VoiceStream.maximumDatagram)
     for (place, byte) in packet.enumerated() { datagram[place] = byte }
-    let origin: DatagramOrigin = step & 64 != 0 ? .agreed : step & 128 != 0 ? .admitted : .foreign
+    let origin: DatagramOrigin = step & 64 != 0 ? .agreed : step & 128 != 0 ? .neighbour : .foreign
     switch stream.judge(datagram, length: packet.count, from: origin) {
     case .refuse:
       break

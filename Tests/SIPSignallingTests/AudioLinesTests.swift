@@ -36,7 +36,8 @@ struct AudioLinesTests {
       text(hidden).contains("m=audio 4002/2 not-for-sidetone-RTP/AVP 8\r\n"),
       "there are two others"
     )
-    #expect(text(lines.hidingAll(but: 1)).contains("m=audio 4002/2 RTP/AVP 8\r\n"))
+    // libre reads no number of ports.
+    #expect(text(lines.hidingAll(but: 1)).contains("m=audio 4002 RTP/AVP 8\r\n"))
     #expect(AudioLines.showing(hidden) == whole)
     #expect(AudioLines.showing(whole) == whole)
   }
@@ -76,6 +77,24 @@ struct AudioLinesTests {
   }
 
   /// libre ends a line at a CR, an LF or both.
+  @Test func bandwidthOfALineLimitsItsVoice() {
+    let lines = AudioLines(
+      description(
+        "b=AS:100",
+        "m=audio 4000 RTP/AVP 0",
+        "b=TIAS:24000",
+        "b=AS:64",
+        "m=audio 4002 RTP/AVP 0"
+      )
+    )
+    // Without 16 kbit/s of headers.
+    #expect(lines.candidates.map(\.bitrate) == [24_000, 84_000])
+    let nothing = description("m=audio 4000 RTP/AVP 0", "b=AS:", "b=AS:-", "b=CT:64", "b=TIAS:x")
+    #expect(AudioLines(nothing).candidates.map(\.bitrate) == [nil])
+    let narrow = AudioLines(description("m=audio 4000 RTP/AVP 0", "b=AS:3"))
+    #expect(narrow.candidates.map(\.bitrate) == [1])
+  }
+
   @Test(arguments: ["\r", "\n", "\r\n"]) func lineEndsAreOfAnyKind(end: String) {
     let lines = [
       "c=IN IP4 192.0.2.1", "m=audio 4000 RTP/AVP 0", "a=x", "m=audio 4002 RTP/AVP 8", "a=y",

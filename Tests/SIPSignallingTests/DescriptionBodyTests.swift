@@ -39,6 +39,25 @@ struct DescriptionBodyTests {
     #expect(description(in: parts([other]), type) == nil)
   }
 
+  /// A trunk's message of the telephone network (ISUP) may be ignored (RFC 3261 section 20.11).
+  @Test func whatIsOptionalIsNoBody() {
+    let isup = "Content-Type: application/isup\r\nContent-Disposition: signal"
+    let optional = isup + ";handling=optional\r\n\r\nx"
+    func content(_ body: String, _ type: String, _ disposition: String? = nil)
+      -> DescriptionBody.Content
+    {
+      DescriptionBody(Array(body.utf8), type: type, disposition: disposition).content
+    }
+    let multipart = "multipart/mixed;boundary=b"
+    #expect(content("x", "application/isup", "signal;handling=optional") == .none)
+    #expect(content("x", "application/isup", "signal;handling=required") == .unknown)
+    #expect(content("x", "application/isup") == .unknown)
+    #expect(content(parts([optional]), multipart) == .none)
+    #expect(content(parts([optional, isup + "\r\n\r\nx"]), multipart) == .unknown)
+    let both = parts([optional, "Content-Type: application/sdp\r\n\r\n" + Self.description])
+    #expect(description(in: both, multipart) == Self.description)
+  }
+
   @Test func linesMayEndAsTheyLike() {
     let own = "Content-Type: application/sdp\n\nv=0\ns=-\n"
     let type = "multipart/mixed;boundary=b"

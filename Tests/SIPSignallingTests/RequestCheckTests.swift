@@ -48,6 +48,9 @@ struct RequestCheckTests {
   }
 
   @Test mutating func descriptionsAreInSDPOnBothSides() {
+    check.isEncoded = true
+    #expect(check.refusal?.code == 415 && check.refusal?.headers.contains("-Encoding") == true)
+    check.isEncoded = false
     check.hasUnknownBody = true
     #expect(check.refusal?.code == 415)
     #expect(

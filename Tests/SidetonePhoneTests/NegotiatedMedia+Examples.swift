@@ -16,7 +16,9 @@ extension NegotiatedMedia {
     mayReceive: Bool = true,
     takesDigits: Bool = true,
     encryption: NegotiatedEncryption? = nil,
-    describedKeys: SRTPKeys? = nil
+    describedKeys: SRTPKeys? = nil,
+    longestPacketMilliseconds: Int? = nil,
+    largestBitrate: Int? = nil
   ) -> NegotiatedMedia {
     NegotiatedMedia(
       codec: .opus,
@@ -27,12 +29,13 @@ extension NegotiatedMedia {
       controlHost: "127.0.0.1",
       controlPort: port,
       packetMilliseconds: nil,
+      longestPacketMilliseconds: longestPacketMilliseconds,
       sendEventPayloadType: takesDigits ? 101 : nil,
       receiveEventPayloadType: 101,
       eventClockRate: 48_000,
       sendRedundancyPayloadType: nil,
       receiveRedundancyPayloadType: nil,
-      largestBitrate: nil,
+      largestBitrate: largestBitrate,
       shortestPacketMilliseconds: nil,
       decodesInBandRedundancy: false,
       encryption: encryption,

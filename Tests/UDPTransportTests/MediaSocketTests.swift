@@ -137,7 +137,7 @@ struct MediaSocketTests {
     near.forgetAdmitted()
     stranger.send(datagram, length: 20, isControl: false)
     let third = origins(&near)
-    #expect(first == [.agreed, .foreign] && second == [.admitted] && third == [.foreign])
+    #expect(first == [.agreed, .neighbour] && second == [.admitted] && third == [.neighbour])
   }
 
   /// An address that does not answer gets few datagrams, since a description may name a stranger's

@@ -27,11 +27,12 @@ struct SenderVerdictTests {
   private static func judge(
     _ stream: inout VoiceStream,
     _ datagram: borrowing ByteBuffer,
-    from origin: DatagramOrigin
+    from origin: DatagramOrigin,
+    atMilliseconds milliseconds: Int64 = 0
   ) -> SenderVerdict {
-    let verdict = stream.judge(datagram, length: length, from: origin)
+    let now = MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+    let verdict = stream.judge(datagram, length: length, from: origin, at: now)
     guard verdict != .refuse else { return verdict }
-    let now = MonotonicInstant(nanoseconds: 0)
     stream.receive(
       datagram,
       length: length,
@@ -68,6 +69,22 @@ struct SenderVerdictTests {
       let forged = Self.datagram(sequence: sequence)
       #expect(Self.judge(&stream, forged, from: .foreign) == .refuse)
     }
+  }
+
+  // Early media from one port of a gateway, the call itself from another.
+  @Test func anotherPortOfTheHostIsHeardOnceTheStreamIsSilent() throws {
+    var stream = try Self.stream()
+    let voice = Self.datagram()
+    #expect(Self.judge(&stream, voice, from: .agreed) == .accept)
+    #expect(Self.judge(&stream, voice, from: .neighbour, atMilliseconds: 99) == .refuse)
+    let noise = Self.datagram(payloadType: 13)
+    #expect(Self.judge(&stream, noise, from: .neighbour, atMilliseconds: 101) == .refuse)
+    #expect(Self.judge(&stream, voice, from: .foreign, atMilliseconds: 500) == .refuse)
+    let next = Self.datagram(sequence: 2)
+    #expect(Self.judge(&stream, next, from: .neighbour, atMilliseconds: 101) == .acceptAndAdmit)
+    // The port that was agreed on takes the stream back.
+    let last = Self.datagram(sequence: 3)
+    #expect(Self.judge(&stream, last, from: .agreed, atMilliseconds: 120) == .acceptAgreedAlone)
   }
 
   @Test func theAdmittedHostGivesWayToTheAgreedOne() throws {

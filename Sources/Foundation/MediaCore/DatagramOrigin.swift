@@ -5,6 +5,8 @@ public enum DatagramOrigin: Equatable, Sendable, BitwiseCopyable {
   case agreed
   /// The address and port that was admitted beside it.
   case admitted
+  /// Another port of the host that the stream sends to.
+  case neighbour
   /// Any other address or port.
   case foreign
 }

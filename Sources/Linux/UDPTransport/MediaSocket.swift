@@ -288,7 +288,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       {
         return .agreed
       }
-      return .foreign
+      let isNeighbour = unsafe realtime_same_address(&lastSource.raw, &remote.raw, 0) != 0
+      return isNeighbour ? .neighbour : .foreign
     }
   }
 

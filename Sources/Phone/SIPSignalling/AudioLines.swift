@@ -13,6 +13,9 @@ struct AudioLines: Equatable, Sendable {
     /// Host of the line's own `c=` line, else of the session's (RFC 8866 section 5.7), without what
     /// follows the address of a multicast group; nil if there is neither.
     var host: String?
+    /// Highest bit rate of the voice itself that the line's `b=` lines, else the session's, leave
+    /// for packets of 20 ms (RFC 8866 section 5.8, RFC 3890); nil without any.
+    var bitrate: Int?
   }
 
   private static let mark = Array("not-for-sidetone-".utf8)
@@ -28,6 +31,7 @@ struct AudioLines: Equatable, Sendable {
     var found: [(line: Line, isRefused: Bool, transport: Int)] = []
     var count = 0
     var sessionHost: String?
+    var sessionBitrate: Int?
     for whole in Self.lines(of: bytes) {
       let line = bytes[whole].prefix { !Self.isLineEnd($0) }
       let fields = line.dropFirst(2).split(separator: UInt8(ascii: " "))
@@ -38,16 +42,36 @@ struct AudioLines: Equatable, Sendable {
           found[found.count - 1].line.host = host
         }
       }
+      if let bitrate = Self.bitrate(line) {
+        if count == 0 { sessionBitrate = min(bitrate, sessionBitrate ?? .max) }
+        if let last = found.last, last.line.index == count - 1 {
+          found[found.count - 1].line.bitrate = min(bitrate, last.line.bitrate ?? .max)
+        }
+      }
       guard line.starts(with: "m=".utf8) else { continue }
       if fields.count > 3, fields[0].elementsEqual("audio".utf8) {
         let isSecure = String(decoding: fields[2], as: UTF8.self).contains("SAVP")
         let isRefused = fields[1].prefix { $0 != UInt8(ascii: "/") }.elementsEqual("0".utf8)
-        let line = Line(index: count, isSecure: isSecure, host: sessionHost)
+        let line = Line(
+          index: count,
+          isSecure: isSecure,
+          host: sessionHost,
+          bitrate: sessionBitrate
+        )
         found.append((line, isRefused, fields[2].startIndex))
       }
       count += 1
     }
     self.found = found
+  }
+
+  // Of the headers of IP, UDP and RTP, 40 bytes for each of 50 packets a second, `TIAS` counts none.
+  private static func bitrate(_ line: some Collection<UInt8>) -> Int? {
+    let text = String(decoding: line, as: UTF8.self)
+    if text.hasPrefix("b=TIAS:") { return Int(text.dropFirst(7)).map { max(1, $0) } }
+    guard text.hasPrefix("b=AS:"), let kilobits = Int(text.dropFirst(5)), kilobits < 1_000_000
+    else { return nil }
+    return max(1, kilobits * 1_000 - 16_000)
   }
 
   /// Lines that are not refused: encrypted ones first, then the others, each in their order.
@@ -72,13 +96,25 @@ struct AudioLines: Equatable, Sendable {
       let line = bytes[whole]
       if line.starts(with: "m=".utf8) {
         let other = found.first { $0.line.index == count && count != index }
-        kept += other.map { line[..<$0.transport] + Self.mark + line[$0.transport...] } ?? line
+        kept +=
+          other.map { line[..<$0.transport] + Self.mark + line[$0.transport...] }
+          ?? Self.withoutPortCount(line)
         count += 1
       } else if count == 0 || count == index + 1, !Self.isUseless(line) {
         kept += line
       }
     }
     return kept
+  }
+
+  // libre reads no number of ports (RFC 8866 section 5.14), of which the first one is used.
+  private static func withoutPortCount(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let (blank, slash) = (UInt8(ascii: " "), UInt8(ascii: "/"))
+    guard let first = line.firstIndex(of: blank), first + 1 < line.endIndex,
+      let second = line[(first + 1)...].firstIndex(of: blank),
+      let count = line[first..<second].firstIndex(of: slash)
+    else { return line }
+    return line[..<count] + line[second...]
   }
 
   // Each with its end, which is CR, LF or both, as libre reads them.

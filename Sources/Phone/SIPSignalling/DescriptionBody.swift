@@ -8,7 +8,7 @@ import CLibre
 struct DescriptionBody: Equatable, Sendable {
   /// Kinds of bodies, as a receiver sees them.
   enum Content: Equatable, Sendable {
-    /// No body.
+    /// No body, or one that a receiver may ignore (RFC 3261 section 20.11).
     case none
     /// A session description.
     case description([UInt8])
@@ -27,9 +27,19 @@ struct DescriptionBody: Equatable, Sendable {
   /// - Parameters:
   ///   - body: the body's bytes.
   ///   - type: the value of `Content-Type`; without one the body is assumed to be a description.
-  init(_ body: some Collection<UInt8>, type: String?) {
-    content =
-      body.isEmpty ? .none : Self.content(of: Array(body)[...], type ?? "application/sdp", level: 0)
+  ///   - disposition: the value of `Content-Disposition`; nil without one.
+  init(_ body: some Collection<UInt8>, type: String?, disposition: String? = nil) {
+    guard !body.isEmpty else {
+      content = .none
+      return
+    }
+    let found = Self.content(of: Array(body)[...], type ?? "application/sdp", level: 0)
+    let isIgnored = found == .unknown && Self.isOptional(HeaderFields(disposition ?? ""))
+    content = isIgnored ? .none : found
+  }
+
+  private static func isOptional(_ disposition: HeaderFields) -> Bool {
+    disposition["handling"]?.lowercased() == "optional"
   }
 
   private static func content(
@@ -42,10 +52,11 @@ struct DescriptionBody: Equatable, Sendable {
     if fields.value.hasPrefix("multipart/"), level < mostLevels,
       let boundary = fields["boundary"], !boundary.isEmpty
     {
-      for part in parts(of: body, boundary: Array("--\(boundary)".utf8)) {
-        let found = content(of: part, level: level + 1)
-        if case .description = found { return found }
-      }
+      let found = parts(of: body, boundary: Array("--\(boundary)".utf8))
+        .map { content(of: $0, level: level + 1) }
+      let description = found.first { if case .description = $0 { true } else { false } }
+      if let description { return description }
+      return !found.isEmpty && found.allSatisfy { $0 == .none } ? .none : .unknown
     }
     return .unknown
   }
@@ -61,11 +72,14 @@ struct DescriptionBody: Equatable, Sendable {
     }
     // What is encoded for mail is no description that a telephone writes (RFC 5621 section 3.2).
     let encoding = HeaderFields(headers["content-transfer-encoding"] ?? "binary").value
-    guard ["binary", "8bit", "7bit"].contains(encoding) else { return .unknown }
+    let disposition = HeaderFields(headers["content-disposition"] ?? "session")
+    let unknown = isOptional(disposition) ? Content.none : .unknown
+    guard ["binary", "8bit", "7bit"].contains(encoding) else { return unknown }
     let type = headers["content-type"] ?? headers["c"] ?? "text/plain"
     // Of an early or another session (RFC 3959).
-    let purpose = HeaderFields(headers["content-disposition"] ?? "session").value
-    return purpose == "session" ? content(of: rest, type, level: level) : .unknown
+    guard disposition.value == "session" else { return unknown }
+    let found = content(of: rest, type, level: level)
+    return found == .unknown ? unknown : found
   }
 
   // What is between two lines of the boundary (RFC 2046 section 5.1.1); the line's end before a
@@ -148,13 +162,19 @@ extension DescriptionBody {
   @unsafe
   init(of message: UnsafePointer<sip_msg>) {
     let buffer = unsafe message.pointee.mb
+    // Bytes of a datagram behind the stated length are no part of the message (RFC 3261 18.3).
+    let length = unsafe message.pointee.clen
+    let most = unsafe length.p == nil ? Int.max : Int(String(length)) ?? .max
     let body = unsafe buffer.map {
-      unsafe UnsafeBufferPointer(start: mbuf_buf($0), count: mbuf_get_left($0))
+      unsafe UnsafeBufferPointer(start: mbuf_buf($0), count: min(mbuf_get_left($0), max(0, most)))
     }
-    let type = unsafe sip_msg_hdr(message, SIP_HDR_CONTENT_TYPE)?.pointee.val
+    func value(_ header: sip_hdrid) -> String? {
+      unsafe sip_msg_hdr(message, header).map { unsafe String($0.pointee.val) }
+    }
     unsafe self.init(
       Array(body ?? .init(start: nil, count: 0)),
-      type: type.map { unsafe String($0) }
+      type: value(SIP_HDR_CONTENT_TYPE),
+      disposition: value(SIP_HDR_CONTENT_DISPOSITION)
     )
   }
 

@@ -158,6 +158,9 @@ public struct NegotiatedMedia: Equatable, Sendable {
   public let controlPort: UInt16
   /// The packet time that the far side prefers, in milliseconds; nil if it names none.
   public let packetMilliseconds: Int?
+  /// The longest packet that the far side takes, in milliseconds (RFC 8866 section 6.5,
+  /// `maxptime`); nil if it names none.
+  public let longestPacketMilliseconds: Int?
   /// The packet time that the far side insists on, in milliseconds; nil if it accepts any.
   package var requiredPacketMilliseconds: Int?
   /// The payload type of telephone events that the far side expects; nil if it accepts none.
@@ -175,7 +178,7 @@ public struct NegotiatedMedia: Equatable, Sendable {
   /// The payload type of redundant payloads that the far side sends; nil if it sends none.
   public private(set) var receiveRedundancyPayloadType: UInt8?
   /// The maximum bit rate of Opus that the far side wants, in bits per second (RFC 7587
-  /// `maxaveragebitrate`); nil if it names none.
+  /// `maxaveragebitrate`, and the `b=` lines of RFC 8866 and RFC 3890); nil if it names none.
   public let largestBitrate: Int?
   /// The shortest packet time that the far side wants, in milliseconds (RFC 7587 `minptime`); nil
   /// if it names none.

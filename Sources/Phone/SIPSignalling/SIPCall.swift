@@ -42,6 +42,8 @@ final class SIPCall {
     report(.transferProgressed(id, status: status))
   }
   private var presence = FarSidePresence()
+  /// Description in the last provisional response that had one, with the responder's tag.
+  private var earlyAnswer: (tag: String, bytes: [UInt8])?
   /// True while voice flows in one direction at most: one side holds the call, or only listens.
   var isHeld = false {
     didSet { if isHeld != oldValue { presence.noteHold() } }
@@ -356,24 +358,11 @@ final class SIPCall {
     // sense is no reason to end the call.
     guard let body = unsafe DescriptionBody.buffer(of: message) else { return }
     defer { _ = unsafe mem_deref(body) }
+    if case .description(let bytes) = unsafe DescriptionBody(of: message).content {
+      earlyAnswer = unsafe (String(message.pointee.to.tag), bytes)
+    }
     guard let media = unsafe description?.negotiateEarly(with: body) else { return }
     report(.media(id, media))
-  }
-
-  func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
-    guard let message = unsafe message else { return }
-    let digit = unsafe UInt8(bitPattern: re_info_digit(message))
-    // An empty one is accepted (RFC 2976 section 2.2).
-    guard unsafe mbuf_get_left(message.pointee.mb) > 0 else {
-      _ = unsafe re_reply(sip, message, 200, "OK")
-      return
-    }
-    guard digit != 0 else {
-      _ = unsafe re_reply(sip, message, 415, "Unsupported Media Type")
-      return
-    }
-    _ = unsafe re_reply(sip, message, 200, "OK")
-    report(.digit(id, Character(UnicodeScalar(digit)).uppercased()))
   }
 
   func gotAnswer(_ message: UnsafePointer<sip_msg>?) -> CInt {
@@ -386,7 +375,9 @@ final class SIPCall {
       // A re-INVITE of libre's asks for no timer; the far side may go on with it.
       if unsafe !message.pointee.req { unsafe noteTimer(in: message) }
     }
-    let body = unsafe message.flatMap { unsafe DescriptionBody.buffer(of: $0) }
+    let body = unsafe message.flatMap {
+      unsafe DescriptionBody.buffer(of: $0) ?? answerBefore($0)
+    }
     defer { _ = unsafe mem_deref(body) }
     guard let body = unsafe body, let description,
       let media = unsafe description.negotiate(with: body, isOffer: false)
@@ -400,6 +391,17 @@ final class SIPCall {
     offerRetry.noteAgreement()
     agree(on: media, isOffer: false)
     return 0
+  }
+
+  // Gateways answer in a provisional response, and leave it out of the last one (RFC 3261 section
+  // 13.2.1: the first description is the answer).
+  @unsafe
+  private func answerBefore(_ message: UnsafePointer<sip_msg>) -> UnsafeMutablePointer<mbuf>? {
+    guard !isEstablished, let (tag, bytes) = earlyAnswer, unsafe !message.pointee.req,
+      unsafe DescriptionBody(of: message).content == .none,
+      unsafe tag == String(message.pointee.to.tag)
+    else { return nil }
+    return unsafe re_buffer_from(bytes, bytes.count)
   }
 
   // A re-INVITE, or an offer asked for by one that has no description.

@@ -368,6 +368,8 @@ final class SessionDescription {
     // An address of zeros is the older way to hold (RFC 3264 section 8.4), unless the far side's
     // addresses are yet to be found (RFC 8839 section 4.2.5).
     let isHeld = addresses == nil && Self.isUnspecified(address.host)
+    // Checks of two components are none of ours, and without checks there is no address.
+    if isHeld, !isMultiplexed, attribute("candidate") != nil { return nil }
     var negotiated = NegotiatedMedia(
       codec: codec,
       sendPayloadType: unsafe UInt8(truncatingIfNeeded: format.pointee.pt),
@@ -377,12 +379,14 @@ final class SessionDescription {
       controlHost: control.host,
       controlPort: control.port,
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
+      longestPacketMilliseconds: attribute("maxptime").flatMap { Int($0) },
       sendEventPayloadType: events.first?.sendPayloadType,
       receiveEventPayloadType: events.first?.receivePayloadType,
       eventClockRate: events.first?.clockRate ?? codec.clockRate,
       sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
       receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
-      largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
+      largestBitrate: [Self.number(named: "maxaveragebitrate", in: parameters), own.bitrate]
+        .compactMap { $0 }.min(),
       shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       encryption: encryption,

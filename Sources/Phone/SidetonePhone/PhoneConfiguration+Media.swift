@@ -42,6 +42,9 @@ extension PhoneConfiguration {
     )
   }
 
+  /// Lengths of packets in frames, which are those of Opus (RFC 6716 section 2.1.4).
+  private static let packetLengths = [120, 240, 480, 960, 1_920, 2_880]
+
   /// Returns the configuration of the stream that an agreement asks for.
   public func stream(for media: NegotiatedMedia) -> StreamConfiguration {
     var stream = StreamConfiguration(
@@ -69,6 +72,12 @@ extension PhoneConfiguration {
     if media.codec == .opus {
       stream.packetFrames = packetFrames
       stream.bitrate = max(6_000, min(bitrate, media.largestBitrate ?? bitrate))
+      // Few bits are for the voice, not for headers.
+      if let most = media.largestBitrate, most < 24_000 {
+        stream.packetFrames = max(960, stream.packetFrames)
+      }
+      // In packets of 2.5 ms libopus sends nothing but silence below that, and says so nowhere.
+      if stream.bitrate < 9_600 { stream.packetFrames = max(240, stream.packetFrames) }
       stream.complexity = complexity
       stream.usesInBandRedundancy = usesRedundancy && media.decodesInBandRedundancy
       stream.sendRedundancyPayloadType = media.sendRedundancyPayloadType
@@ -78,7 +87,17 @@ extension PhoneConfiguration {
         adaptsPackets && media.sendRedundancyPayloadType != nil
         && (media.shortestPacketMilliseconds ?? 10) <= 3 && media.largestBitrate == nil
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
-      stream.usesConstantBitRate = media.claim != .open && !usesVariableBitRate
+      // A limit holds for noise as well, which a variable rate spends more on.
+      stream.usesConstantBitRate =
+        media.claim != .open && !usesVariableBitRate || media.largestBitrate != nil
+    }
+    if let milliseconds = media.longestPacketMilliseconds, milliseconds > 0 {
+      let most = milliseconds * 48
+      if stream.packetFrames > most {
+        stream.packetFrames = Self.packetLengths.last { $0 <= most } ?? stream.packetFrames
+      }
+      // Packets are lengthened to 20 ms, and on narrow links to 60 ms.
+      stream.adaptsPackets = stream.adaptsPackets && most >= 2_880
     }
     if let milliseconds = media.requiredPacketMilliseconds {
       stream.packetFrames = milliseconds * 48

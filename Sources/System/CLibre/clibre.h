@@ -216,20 +216,26 @@ static inline int re_probe(struct sip_request **request, struct sip *sip, const 
                       target, from, name, name);
 }
 
+/* The digit that a value begins with: one alone, or the number of its event (RFC 4733 section 3.2), 10 to 15; 0 for others. */
+static inline char re_digit_of(const char *text, size_t length) {
+  while (length && (*text == ' ' || *text == '\t')) text++, length--;
+  size_t end = 0;
+  while (end < length && text[end] != ' ' && text[end] != '\r' && text[end] != '\n') end++;
+  if (end == 1 && strchr("0123456789*#ABCDabcd", text[0])) return text[0];
+  return end == 2 && text[0] == '1' && text[1] >= '0' && text[1] <= '5' ? "*#ABCD"[text[1] - '0'] : 0;
+}
+
 /* The DTMF digit in an INFO request, as telephones have sent them since before RFC 4733; 0 if there is none. */
 static inline char re_info_digit(const struct sip_msg *message) {
-  struct pl body, digit;
+  struct pl value;
   if (!message->mb) return 0;
-  body.p = (const char *)mbuf_buf(message->mb);
-  body.l = mbuf_get_left(message->mb);
-  if (msg_ctype_cmp(&message->ctyp, "application", "dtmf-relay")) {
-    if (re_regex(body.p, body.l, "Signal=[ ]*[0-9*#A-Da-d]1", NULL, &digit)) return 0;
-  } else if (msg_ctype_cmp(&message->ctyp, "application", "dtmf")) {
-    if (re_regex(body.p, body.l, "[0-9*#A-Da-d]1", &digit)) return 0;
-  } else {
-    return 0;
-  }
-  return digit.l == 1 ? digit.p[0] : 0;
+  const char *body = (const char *)mbuf_buf(message->mb);
+  size_t length = mbuf_get_left(message->mb);
+  bool is_relay = msg_ctype_cmp(&message->ctyp, "application", "dtmf-relay");
+  if (!is_relay && !msg_ctype_cmp(&message->ctyp, "application", "dtmf")) return 0;
+  /* Some write either form under either name. */
+  if (!re_regex(body, length, "Signal=[^\r\n]+", &value)) return re_digit_of(value.p, value.l);
+  return is_relay ? 0 : re_digit_of(body, length);
 }
 
 /* What libre acts upon before it shows it. */
@@ -330,6 +336,26 @@ static inline bool re_contact_address(const struct sip_msg *message, struct sa *
                    (!msg_param_decode(&contact.uri.params, "transport", &transport) && !pl_strcasecmp(&transport, "tls"));
   uint16_t usual = is_secure ? SIP_PORT_TLS : SIP_PORT;
   return !sa_set(named, &contact.uri.host, contact.uri.port ? contact.uri.port : usual);
+}
+
+static inline bool re_visit_proxy(const struct sip_hdr *header, const struct sip_msg *message, void *arg) {
+  struct sip_addr *route = (struct sip_addr *)arg;
+  (void)message;
+  if (sip_addr_decode(route, &header->val)) memset(route, 0, sizeof *route);
+  return true;
+}
+
+/* The numeric address of the nearest proxy that recorded its route in a message; false without one, or if it has a name. */
+static inline bool re_proxy_address(const struct sip_msg *message, struct sa *address) {
+  struct sip_addr route;
+  struct pl transport;
+  memset(&route, 0, sizeof route);
+  /* A request lists the last proxy first, a response the first one last. */
+  sip_msg_hdr_apply(message, message->req, SIP_HDR_RECORD_ROUTE, re_visit_proxy, &route);
+  if (!pl_isset(&route.uri.host)) return false;
+  bool is_secure = !pl_strcasecmp(&route.uri.scheme, "sips") ||
+                   (!msg_param_decode(&route.uri.params, "transport", &transport) && !pl_strcasecmp(&transport, "tls"));
+  return !sa_set(address, &route.uri.host, route.uri.port ? route.uri.port : is_secure ? SIP_PORT_TLS : SIP_PORT);
 }
 
 /* True if a message comes from a server's numeric address and port, and, where there are connections, over one that this side has

@@ -180,7 +180,13 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
 
   // True if the datagram is the far side's.
   private func admits(_ arrival: Arrival, _ datagram: borrowing ByteBuffer) -> Bool {
-    switch stream.judge(datagram, length: arrival.length, from: arrival.origin) {
+    let verdict = stream.judge(
+      datagram,
+      length: arrival.length,
+      from: arrival.origin,
+      at: arrival.instant
+    )
+    switch verdict {
     case .accept:
       return true
     case .acceptAndAdmit:

@@ -40,6 +40,9 @@ package struct VoiceStream: ~Copyable {
   private var lastReceived: MonotonicInstant?
   private var digits: DigitInbox
 
+  /// Silence, in nanoseconds, after which an open stream is heard from another port of its host.
+  private static var neighboursWait: Int64 { @_noAllocation @_noLocks get { 100_000_000 } }
+
   /// A stream that has sent and received nothing.
   ///
   /// - Parameter configuration: the parameters that signalling agreed.
@@ -189,7 +192,8 @@ package struct VoiceStream: ~Copyable {
   package mutating func judge(
     _ datagram: borrowing ByteBuffer,
     length: Int,
-    from origin: DatagramOrigin
+    from origin: DatagramOrigin,
+    at now: MonotonicInstant
   ) -> SenderVerdict {
     switch origin {
     case .agreed:
@@ -199,7 +203,7 @@ package struct VoiceStream: ~Copyable {
       return .acceptAgreedAlone
     case .admitted:
       return .accept
-    case .foreign:
+    case .neighbour, .foreign:
       // Its keys authenticate it, wherever it sends from.
       if configuration.isAuthenticated {
         guard configuration.followsFarSide else {
@@ -207,7 +211,9 @@ package struct VoiceStream: ~Copyable {
         }
         return isNewest(datagram, length: length) ? .acceptAndFollow : .accept
       }
-      if case .some = admission.ssrc { return .refuse }
+      // A gateway may send its announcements and the call itself from two ports.
+      let isSilent = lastReceived.map { now.nanoseconds(since: $0) > Self.neighboursWait } ?? true
+      if admission.ssrc != nil, origin != .neighbour || !isSilent { return .refuse }
       guard isVoice(datagram, length: length) else { return .refuse }
       hasAdmittedHost = true
       return .acceptAndAdmit

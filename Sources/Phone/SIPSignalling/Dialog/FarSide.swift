@@ -1,13 +1,15 @@
 import CLibre
 
-/// Addresses of the far side of a call: the source of its first message, and the numeric Contact
-/// for later requests, which may bypass a proxy.
+/// Addresses of the far side of a call: the source of its first message, the nearest proxy that
+/// stays on the way, and the numeric Contact for later requests, which may bypass a proxy.
 @safe
 struct FarSide {
   /// Source of the first message; nil for a call by an account, whose server is recognized by other
   /// means.
   private let source: sa?
   private var contact: sa?
+  /// The nearest proxy that recorded its route; nil without one, or for one that has a name.
+  private let proxy: sa?
   private let transport: sip_transp
 
   /// Notes the source and the transport of the far side's first message.
@@ -15,6 +17,8 @@ struct FarSide {
   init(_ message: UnsafePointer<sip_msg>, isByServer: Bool) {
     source = isByServer ? nil : unsafe message.pointee.src
     transport = unsafe message.pointee.tp
+    var named = sa()
+    proxy = unsafe re_proxy_address(message, &named) ? named : nil
   }
 
   /// Adopts the Contact of a later message of the far side's (RFC 3261 section 12.2).
@@ -30,6 +34,8 @@ struct FarSide {
   /// after a silence.
   @unsafe
   func hasSent(_ message: UnsafePointer<sip_msg>) -> Bool {
+    // It sends from the port that it is reached at (RFC 3261 section 16.6, item 4).
+    if var proxy, unsafe re_is_from(message, &proxy, sa_port(&proxy), transport) { return true }
     guard var contact else {
       guard var source else { return false }
       return unsafe re_is_from(message, &source, 0, transport)

@@ -189,16 +189,39 @@ extension SIPCall {
       unsafe gotUpdate(message)
       return true
     }
-    let isInformation = unsafe re_is_method(message, "INFO") != 0
-    guard unsafe isInformation || re_is_method(message, "OPTIONS") != 0 else { return false }
+    // One that is retransmitted has the same answer: nothing is changed by it.
+    if unsafe re_is_method(message, "OPTIONS") != 0 {
+      _ = unsafe re_reply_options(stack.sip, message)
+      return true
+    }
+    guard unsafe re_is_method(message, "INFO") != 0 else { return false }
     guard unsafe isInOrder(message, hasOffer: false, over: stack) else { return true }
     unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
-    if isInformation {
-      unsafe gotInformation(stack.sip, message)
-    } else {
-      _ = unsafe re_reply_options(stack.sip, message)
-    }
+    unsafe gotInformation(stack.sip, message)
     return true
+  }
+
+  /// Answers an INFO of the far side's: a digit, or a request of a package.
+  func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
+    guard let message = unsafe message else { return }
+    let digit = unsafe UInt8(bitPattern: re_info_digit(message))
+    // An empty one is accepted (RFC 2976 section 2.2).
+    guard unsafe mbuf_get_left(message.pointee.mb) > 0 else {
+      _ = unsafe re_reply(sip, message, 200, "OK")
+      return
+    }
+    guard digit != 0 else {
+      // RFC 6086 section 4.2.2: a package that was not agreed on.
+      if unsafe sip_msg_xhdr(message, "Info-Package") != nil {
+        _ = unsafe re_refuse(sip, message, 469, "Bad Info Package", "Recv-Info:\r\n")
+        return
+      }
+      let accept = "Accept: application/dtmf-relay, application/dtmf\r\n"
+      _ = unsafe re_refuse(sip, message, 415, "Unsupported Media Type", accept)
+      return
+    }
+    _ = unsafe re_reply(sip, message, 200, "OK")
+    report(.digit(id, Character(UnicodeScalar(digit)).uppercased()))
   }
 
   // False for a request that has been refused.
@@ -226,7 +249,8 @@ extension SIPCall {
     guard let stack else { return }
     let content = unsafe DescriptionBody(of: message).content
     guard content != .unknown else {
-      return unsafe stack.refuse(message, 415, "Unsupported Media Type")
+      let accept = "Accept: application/sdp\r\n"
+      return unsafe stack.refuse(message, 415, "Unsupported Media Type", headers: accept)
     }
     let hasOffer = content != .none
     guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }

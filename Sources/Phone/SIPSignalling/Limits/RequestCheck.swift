@@ -25,6 +25,8 @@ struct RequestCheck: Equatable, Sendable {
   var available = 0
   /// True if there is a body without a readable session description.
   var hasUnknownBody = false
+  /// True if the body is compressed or encoded in another way (`Content-Encoding`).
+  var isEncoded = false
   /// Extensions that the far side requires (`Require`).
   var required: [String] = []
   /// Media types that the far side accepts (`Accept`); nil if it does not say.
@@ -52,6 +54,13 @@ struct RequestCheck: Equatable, Sendable {
       return Refusal(code: 420, phrase: "Bad Extension", headers: "Unsupported: \(names)\r\n")
     }
     guard method == "INVITE" else { return nil }
+    if isEncoded {
+      return Refusal(
+        code: 415,
+        phrase: "Unsupported Media Type",
+        headers: "Accept-Encoding: identity\r\n"
+      )
+    }
     if hasUnknownBody {
       return Refusal(
         code: 415,
@@ -88,6 +97,8 @@ extension RequestCheck {
     contentLength = unsafe length.p == nil ? nil : String(length)
     available = unsafe message.pointee.mb.map { unsafe Int(mbuf_get_left($0)) } ?? 0
     hasUnknownBody = unsafe DescriptionBody(of: message).content == .unknown
+    isEncoded = unsafe Self.values(of: SIP_HDR_CONTENT_ENCODING, in: message)
+      .contains { $0.lowercased() != "identity" }
     required = unsafe Self.values(of: SIP_HDR_REQUIRE, in: message)
     let accepted = unsafe Self.values(of: SIP_HDR_ACCEPT, in: message)
     if unsafe sip_msg_hdr_count(message, SIP_HDR_ACCEPT) > 0 {

@@ -1,0 +1,31 @@
+import MediaCore
+import SIPSignalling
+import Testing
+import VoiceStream
+
+@testable import SidetonePhone
+
+/// Limits of the far side's description that a stream keeps.
+struct MediaLimitTests {
+  @Test func packetsAreNoLongerThanTheFarSideTakes() {
+    var configuration = PhoneConfiguration()
+    configuration.packetFrames = 960
+    func frames(_ most: Int?) -> Int {
+      configuration.stream(for: .opus(longestPacketMilliseconds: most)).packetFrames
+    }
+    #expect([nil, 60, 20, 15, 10, 3, 1, 0].map(frames) == [960, 960, 960, 480, 480, 120, 960, 960])
+    #expect(!configuration.stream(for: .opus(longestPacketMilliseconds: 40)).adaptsPackets)
+  }
+
+  @Test func fewBitsAreForTheVoice() {
+    var configuration = PhoneConfiguration()
+    configuration.packetFrames = 120
+    let narrow = configuration.stream(for: .opus(largestBitrate: 16_000))
+    #expect(narrow.bitrate == 16_000 && narrow.packetFrames == 960 && narrow.usesConstantBitRate)
+    let wide = configuration.stream(for: .opus(largestBitrate: 64_000))
+    #expect(wide.bitrate == min(64_000, configuration.bitrate) && wide.packetFrames == 120)
+    // libopus is silent at such a rate in packets of 2.5 ms.
+    configuration.bitrate = 8_000
+    #expect(configuration.stream(for: .opus()).packetFrames == 240)
+  }
+}
