@@ -104,6 +104,15 @@ struct RecordingComparisonTests {
     #expect(abs(drift - -200) < 5 && comparison.heardShare > 0.95, "\(comparison)")
   }
 
+  /// A jitter buffer that grows is no clock that is slow.
+  @Test(arguments: [20, 200]) func aDelayThatJumpsIsNoDrift(milliseconds: Int) throws {
+    let said = Self.speech(5, seconds: 120)
+    let half = said.count / 2
+    let pause = [Float](repeating: 0, count: milliseconds * 8)
+    let drift = try #require(compare(said, Array(said[..<half] + pause + said[half...])).drift)
+    #expect(abs(drift) < 5)
+  }
+
   /// A jitter buffer may grow at once, and a call be held.
   @Test(arguments: [200, 300, 1_500]) func aDelayThatJumpsIsFollowed(milliseconds: Int) {
     let said = Self.speech(4, seconds: 24)

@@ -113,6 +113,20 @@ struct MediaSocketTests {
     #expect(refusals >= 8)
   }
 
+  @Test func anotherPortOfTheHostIsToldApart() throws {
+    var near = try Self.socket()
+    let far = try Self.socket()
+    var other = try Self.socket()
+    let own = try Self.address(near.localPort)
+    near.connect(to: try Self.address(far.localPort), control: try Self.address(far.localPort))
+    other.connect(to: own, control: own)
+    other.send(ByteBuffer(repeating: 1, count: 20), length: 20, isControl: false)
+    let origins = Self.outcomes(of: &near).compactMap { outcome in
+      if case .received(let arrival) = outcome { arrival.origin } else { nil }
+    }
+    #expect(origins == [.neighbour])
+  }
+
   @Test func hostsAreToldApart() throws {
     var near = try Self.socket("0.0.0.0")
     var far = try Self.socket()
@@ -137,7 +151,7 @@ struct MediaSocketTests {
     near.forgetAdmitted()
     stranger.send(datagram, length: 20, isControl: false)
     let third = origins(&near)
-    #expect(first == [.agreed, .neighbour] && second == [.admitted] && third == [.neighbour])
+    #expect(first == [.agreed, .foreign] && second == [.admitted] && third == [.foreign])
   }
 
   /// An address that does not answer gets few datagrams, since a description may name a stranger's

@@ -113,8 +113,9 @@ struct SenderVerdictTests {
     #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == newest)
     #expect(Self.judge(&stream, Self.datagram(sequence: 13), from: .foreign) == older)
     #expect(Self.judge(&stream, Self.datagram(sequence: 14), from: .foreign) == older)
+    let now = MonotonicInstant(nanoseconds: 0)
     let report = ByteBuffer((0..<8).map { $0 == 0 ? 0x80 : $0 == 1 ? 201 : 0 })
-    #expect(stream.judge(report, length: 8, from: .foreign) == .accept)
+    #expect(stream.judge(report, length: 8, from: .foreign, at: now) == .accept)
   }
 
   // After a hold a new stream begins where the far side was described to be.

@@ -65,7 +65,7 @@ struct AudioLines: Equatable, Sendable {
     self.found = found
   }
 
-  // Of the headers of IP, UDP and RTP, 40 bytes for each of 50 packets a second, `TIAS` counts none.
+  // `AS` counts the headers of IP, UDP and RTP: 40 bytes for each of 50 packets a second.
   private static func bitrate(_ line: some Collection<UInt8>) -> Int? {
     let text = String(decoding: line, as: UTF8.self)
     if text.hasPrefix("b=TIAS:") { return Int(text.dropFirst(7)).map { max(1, $0) } }

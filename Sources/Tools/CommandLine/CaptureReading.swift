@@ -14,9 +14,8 @@ enum CaptureReading {
     guard CaptureFile.isCapture(beginning: [UInt8](beginning)) else { return nil }
     do throws(CaptureFile.ReadError) {
       let capture = try CaptureFile.read(path)
-      // Fragments of something else are not worth the time.
-      guard capture.hasUnknownLinks || !capture.obstacles.isEmpty && capture.streams().isEmpty
-      else { return capture }
+      // Fragments of something else are not worth the time; tunnels of other kinds may be.
+      guard capture.hasUnknownLinks || capture.streams().isEmpty else { return capture }
       // Without it, what can be read is.
       return (try? byTshark(path)) ?? capture
     } catch {

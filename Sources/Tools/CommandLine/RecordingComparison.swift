@@ -248,8 +248,30 @@ struct RecordingComparison {
     return sum + Double(sums.sum())
   }
 
+  // The lags without the steps that no clock makes: a jitter buffer plays sound later or earlier.
+  private static func withoutSteps(_ lags: [(start: Int, lag: Int)]) -> [(start: Int, lag: Int)] {
+    let changes = zip(lags, lags.dropFirst()).map { one, next in
+      (time: next.start - one.start, change: next.lag - one.lag)
+    }
+    // A clock may be off by 1000 ppm; what is found is off by a sample or two.
+    let isStep = changes.map { abs($0.change) > 4 + $0.time / 1_000 }
+    let quiet = zip(changes, isStep).filter { !$1 }.map(\.0)
+    let rate =
+      Double(quiet.reduce(0) { $0 + $1.change }) / Double(max(1, quiet.reduce(0) { $0 + $1.time }))
+    var stepped = 0.0
+    var level = Array(lags.prefix(1))
+    for (index, change) in changes.enumerated() {
+      // The clock went on meanwhile.
+      if isStep[index] { stepped += Double(change.change) - rate * Double(change.time) }
+      let lag = lags[index + 1].lag - Int(stepped.rounded())
+      level.append((lags[index + 1].start, lag))
+    }
+    return level
+  }
+
   // The median slope of lags that are far apart; nil of less than a minute.
-  private static func slope(of lags: [(start: Int, lag: Int)]) -> Double? {
+  private static func slope(of found: [(start: Int, lag: Int)]) -> Double? {
+    let lags = withoutSteps(found)
     guard let first = lags.first, let last = lags.last else { return nil }
     let span = last.start - first.start
     guard span >= 60 * rate else { return nil }

@@ -40,9 +40,6 @@ package struct VoiceStream: ~Copyable {
   private var lastReceived: MonotonicInstant?
   private var digits: DigitInbox
 
-  /// Silence, in nanoseconds, after which an open stream is heard from another port of its host.
-  private static var neighboursWait: Int64 { @_noAllocation @_noLocks get { 100_000_000 } }
-
   /// A stream that has sent and received nothing.
   ///
   /// - Parameter configuration: the parameters that signalling agreed.
@@ -211,8 +208,8 @@ package struct VoiceStream: ~Copyable {
         }
         return isNewest(datagram, length: length) ? .acceptAndFollow : .accept
       }
-      // A gateway may send its announcements and the call itself from two ports.
-      let isSilent = lastReceived.map { now.nanoseconds(since: $0) > Self.neighboursWait } ?? true
+      // A gateway may send its announcements and the call itself from two ports: after 100 ms.
+      let isSilent = lastReceived.map { now.nanoseconds(since: $0) > 100_000_000 } ?? true
       if admission.ssrc != nil, origin != .neighbour || !isSilent { return .refuse }
       guard isVoice(datagram, length: length) else { return .refuse }
       hasAdmittedHost = true

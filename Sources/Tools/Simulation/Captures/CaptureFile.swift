@@ -10,10 +10,13 @@ package enum CaptureFile {
     case unreadable(String)
   }
 
-  /// First bytes of captures: pcap in four variants, pcapng, and the text of rtpdump.
+  /// First bytes of captures: pcap in five variants, pcapng, the text of rtpdump; snoop, Network
+  /// Monitor, and what gzip has made smaller, which libpcap leaves to others.
   private static let marks: [[UInt8]] = [
     [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
     [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A], Array("#!rtpplay".utf8),
+    [0xA1, 0xB2, 0xCD, 0x34], [0x34, 0xCD, 0xB2, 0xA1], Array("snoop\0".utf8),
+    Array("RTSS".utf8), Array("GMBU".utf8), [0x1F, 0x8B],
   ]
 
   /// True if a file that begins with `bytes` is a capture, whether or not libpcap reads it.
@@ -38,7 +41,8 @@ package enum CaptureFile {
       guard outcome == 1 else {
         // A capture may be cut off; what is there is read. An interface of another kind is not.
         let reason = unsafe pcap_geterr(file).map { unsafe String(cString: $0) } ?? ""
-        if outcome == -1, !reason.contains("truncated") { throw .unreadable(reason) }
+        capture.isCutOff = outcome == -1 && reason.contains("truncated")
+        if outcome == -1, !capture.isCutOff { throw .unreadable(reason) }
         return capture
       }
       guard let header = unsafe header?.pointee, let data = unsafe data else { continue }

@@ -82,7 +82,7 @@ package struct CapturedStream: Sendable {
     duration = Double(last &- first) / 1e9
     longestGap = Double(zip(times, times.dropFirst()).map { $1 &- $0 }.max() ?? 0) / 1e6
     jitter = Self.jitter(of: flow, events: events, rates)
-    let all = timeline.entries.map { $0.arrival - $0.departure }.sorted()
+    let all = timeline.entries.filter(\.isTimed).map { $0.arrival - $0.departure }.sorted()
     delays = all.map { $0 - all[0] }
   }
 

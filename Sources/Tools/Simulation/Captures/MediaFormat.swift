@@ -20,8 +20,11 @@ package struct MediaFormat: Equatable, Sendable {
   package var clockRate: Int
   package var origin: Origin
 
+  /// True if a session description says that it is audio.
+  var isDescribedAsAudio = false
+
   /// True for video, whose clock rate is 90 kHz.
-  package var isVideo: Bool { clockRate == 90_000 && name != "MPA" }
+  package var isVideo: Bool { clockRate == 90_000 && name != "MPA" && !isDescribedAsAudio }
 
   private static let statics: [UInt8: (name: String, rate: Int)] = [
     0: ("PCMU", 8_000), 3: ("GSM", 8_000), 4: ("G723", 8_000), 5: ("DVI4", 8_000),
@@ -67,12 +70,14 @@ struct DescribedFormats {
     let text = String(decoding: payload, as: UTF8.self)
     guard text.contains("m=") else { return }
     var port: UInt16?
+    var isAudio = false
     var (host, sessionHost) = ("", "")
     for line in text.split(whereSeparator: \.isNewline) {
       if line.hasPrefix("m=") {
         let fields = line.split(separator: " ")
         port = fields.count > 3 ? UInt16(fields[1].prefix { $0 != "/" }) : nil
         host = sessionHost
+        isAudio = line.hasPrefix("m=audio")
       }
       if line.hasPrefix("c=") {
         host = line.split(separator: " ").last.map { String($0.prefix { $0 != "/" }) } ?? ""
@@ -88,7 +93,8 @@ struct DescribedFormats {
       formats[port, default: [:]][host, default: [:]][type] = MediaFormat(
         name: parts[0].uppercased(),
         clockRate: rate,
-        origin: .description
+        origin: .description,
+        isDescribedAsAudio: isAudio
       )
     }
   }

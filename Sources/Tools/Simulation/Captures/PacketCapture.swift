@@ -15,6 +15,8 @@ package struct PacketCapture {
     case unknown(String, among: [String])
     /// Several streams match.
     case ambiguous([String])
+    /// All packets of the stream have the same time, so nothing can be told of the network.
+    case untimed(String)
 
     package var description: String {
       switch self {
@@ -22,6 +24,8 @@ package struct PacketCapture {
         "holds no RTP stream over UDP" + reasons.map { "; \($0)" }.joined()
       case .unknown(let name, let streams):
         "has no stream \(name):\n" + streams.joined(separator: "\n")
+      case .untimed(let stream):
+        "has no times of its packets:\n" + stream
       case .ambiguous(let streams):
         "has several streams; choose one with --stream NUMBER:\n" + streams.joined(separator: "\n")
       }
@@ -31,7 +35,10 @@ package struct PacketCapture {
   private var flows: [RTPFlow.Key: Int] = [:]
   private var sources: [RTPFlow] = []
   private var described = DescribedFormats()
-  private var reports: [UInt32: CapturedStream.Report] = [:]
+  /// Reports by source, and by the hosts of who sent the report and of who got it.
+  private var reports: [UInt32: [[[UInt8]]: CapturedStream.Report]] = [:]
+  /// True if the file ends within a packet.
+  var isCutOff = false
   private var unknownLinks: Set<Int> = []
   private var fragments = 0
   private static let latest: Int64 = 4_000_000_000_000_000_000
@@ -50,6 +57,7 @@ package struct PacketCapture {
   /// Frames that could not be read, in words; empty if all could.
   package var obstacles: [String] {
     (fragments > 0 ? ["\(fragments) fragments of IP packets were left out"] : [])
+      + (isCutOff ? ["its end is cut off"] : [])
       + unknownLinks.sorted().map { "links of type \($0) cannot be read" }
   }
 
@@ -90,13 +98,14 @@ package struct PacketCapture {
 
   private mutating func addOther(_ datagram: CapturedDatagram) {
     described.note(datagram.payload)
+    let hosts = [datagram.source.address, datagram.destination.address]
     let bytes = Array(datagram.payload)
     guard bytes.count >= 8, bytes[0] >> 6 == 2 else { return }
     var reader = RTCPReader()
     let buffer = ByteBuffer(bytes)
     while let item = reader.next(in: buffer, length: bytes.count) {
       guard case .report(_, let block) = item else { continue }
-      reports[block.ssrc] = CapturedStream.Report(
+      reports[block.ssrc, default: [:]][hosts] = CapturedStream.Report(
         lost: Int(block.cumulativeLost),
         jitter: Int(block.jitter)
       )
@@ -106,9 +115,19 @@ package struct PacketCapture {
   /// Returns the streams, in the order of their first packets.
   ///
   /// `clockRate` is that of dynamic payload types, nil to measure it.
+  ///
+  /// The user speaks of the voice: beside voice, video keeps its own.
   package func streams(clockRate: Int? = nil) -> [CapturedStream] {
+    let found = streams(clockRate: nil, isForAll: false)
+    guard let clockRate else { return found }
+    return streams(clockRate: clockRate, isForAll: found.allSatisfy(\.format.isVideo))
+  }
+
+  private func streams(clockRate: Int?, isForAll: Bool) -> [CapturedStream] {
     var streams: [CapturedStream] = []
-    for flow in sources where flow.isPlausible {
+    for unordered in sources where unordered.isPlausible {
+      var flow = unordered
+      flow.order()
       let events = flow.eventTypes.union(
         described.events(to: flow.key.destination, from: flow.key.source)
       )
@@ -116,8 +135,14 @@ package struct PacketCapture {
       for packet in flow.packets where !events.contains(packet.payloadType) {
         counts[packet.payloadType, default: 0] += 1
       }
-      let formats = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
-        (type, format(of: type, in: flow, clockRate), count)
+      var formats = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
+        (type, format(of: type, in: flow, clockRate, isForAll: isForAll), count)
+      }
+      // Comfort noise of a wideband codec counts as that does.
+      if let main = formats.first(where: { $0.0 != 13 })?.1 {
+        for index in formats.indices where formats[index].0 == 13 {
+          formats[index].1.clockRate = main.clockRate
+        }
       }
       // Keys alone are no voice.
       guard !formats.isEmpty else { continue }
@@ -127,18 +152,44 @@ package struct PacketCapture {
           flow,
           formats: formats,
           events: events,
-          report: reports[flow.key.ssrc]
+          report: report(about: flow.key)
         )
       )
     }
     return streams
   }
 
-  private func format(of type: UInt8, in flow: RTPFlow, _ clockRate: Int?) -> MediaFormat {
+  // Behind a router its own host is another one: then it has to be the only report.
+  private func report(about key: RTPFlow.Key) -> CapturedStream.Report? {
+    let all = reports[key.ssrc] ?? [:]
+    let own = all[[key.destination.address, key.source.address]]
+    return own ?? (all.count == 1 ? all.first?.value : nil)
+  }
+
+  private func format(
+    of type: UInt8,
+    in flow: RTPFlow,
+    _ clockRate: Int?,
+    isForAll: Bool
+  ) -> MediaFormat {
     if let known = MediaFormat.ofStatic(type) { return known }
+    let found = foundFormat(of: type, in: flow)
+    guard let clockRate, isForAll || !found.isVideo else { return found }
+    return MediaFormat(
+      name: found.name,
+      clockRate: clockRate,
+      origin: .user,
+      isDescribedAsAudio: found.isDescribedAsAudio
+    )
+  }
+
+  private func foundFormat(of type: UInt8, in flow: RTPFlow) -> MediaFormat {
     let said = described.format(of: type, to: flow.key.destination, from: flow.key.source)
-    if let clockRate { return MediaFormat(name: said?.name, clockRate: clockRate, origin: .user) }
     let measured = MediaFormat.measured(ticks: flow.ticksPerSecond(of: type))
+    // Pictures of many packets are video, however irregular they are.
+    if said == nil, measured.origin == .assumed, flow.packetsPerTimestamp(of: type) > 1.5 {
+      return MediaFormat(name: nil, clockRate: 90_000, origin: .assumed)
+    }
     // Of another call at the same port.
     guard let said, measured.origin == .assumed || measured.clockRate == said.clockRate else {
       return measured
@@ -180,9 +231,10 @@ package struct PacketCapture {
     if !incoming.isEmpty { left = incoming }
     let known = left.filter { $0.isOutgoing == false }
     if !known.isEmpty { left = known }
-    if left.count == 2, let received = received(left[0], left[1]) { return received }
-    guard left.count == 1 else { throw .ambiguous(left.map(\.summary)) }
-    return left[0]
+    guard let chosen = left.count == 2 ? received(left[0], left[1]) : left.first, left.count < 3
+    else { throw .ambiguous(left.map(\.summary)) }
+    guard chosen.duration > 0 else { throw .untimed(chosen.summary) }
+    return chosen
   }
 
   private static func matches(_ ssrc: UInt32, _ name: String) -> Bool {

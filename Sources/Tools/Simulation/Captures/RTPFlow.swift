@@ -84,23 +84,61 @@ struct RTPFlow {
   var isPlausible: Bool {
     // Name servers' messages look like it.
     guard packets.count > 2, key.source.port != 53, key.destination.port != 53 else { return false }
-    let following = zip(packets, packets.dropFirst()).count {
-      (1..<100).contains(abs(Int(Int16(bitPattern: $1.sequence &- $0.sequence))))
+    // Several interfaces may have seen each of them.
+    let steps = zip(packets, packets.dropFirst())
+      .map { abs(Int(Int16(bitPattern: $1.sequence &- $0.sequence))) }.filter { $0 != 0 }
+    return !steps.isEmpty && 3 * steps.count { $0 < 100 } >= steps.count
+  }
+
+  /// Returns the mean number of packets of a type that share a timestamp.
+  func packetsPerTimestamp(of type: UInt8) -> Double {
+    var (count, pictures) = (0, 0)
+    var last: UInt32?
+    for packet in packets where packet.payloadType == type {
+      count += 1
+      pictures += packet.timestamp == last ? 0 : 1
+      last = packet.timestamp
     }
-    return 3 * following >= packets.count - 1
+    return Double(count) / Double(max(1, pictures))
   }
 
   /// Returns the ticks per second of the packets of a type, measured by their arrivals; nil if they
   /// are too few.
   func ticksPerSecond(of type: UInt8) -> Double? {
-    let own = packets.filter { $0.payloadType == type }
+    // The first packet of each picture, if it is video: the others are sent when there is room.
+    var own: [Packet] = []
+    for packet in packets
+    where packet.payloadType == type && packet.timestamp != own.last?.timestamp {
+      own.append(packet)
+    }
+    guard let first = own.first, let last = own.last else { return nil }
+    let window = min(1, max(0.05, Double(last.arrival &- first.arrival) / 5e9))
     var rates: [Double] = []
-    let step = max(1, min(50, own.count / 4))
-    for index in stride(from: 0, to: own.count - step, by: step) {
-      let seconds = Double(own[index + step].arrival &- own[index].arrival) / 1e9
-      let ticks = Int32(bitPattern: own[index + step].timestamp &- own[index].timestamp)
-      if seconds > 0.05, ticks > 0 { rates.append(Double(ticks) / seconds) }
+    var begin = first
+    for packet in own {
+      let seconds = Double(packet.arrival &- begin.arrival) / 1e9
+      guard seconds >= window else { continue }
+      let ticks = Int32(bitPattern: packet.timestamp &- begin.timestamp)
+      if ticks > 0 { rates.append(Double(ticks) / seconds) }
+      begin = packet
     }
     return rates.count < 3 ? nil : rates.sorted()[rates.count / 2]
+  }
+
+  /// Puts the packets in the order of their arrival, unless the numbers say that the file's is
+  /// right: several files or queues may have been joined, or the clock have been set.
+  mutating func order() {
+    guard zip(packets, packets.dropFirst()).contains(where: { $0.arrival > $1.arrival }) else {
+      return
+    }
+    let sorted = packets.enumerated().sorted {
+      ($0.element.arrival, $0.offset) < ($1.element.arrival, $1.offset)
+    }.map(\.element)
+    func inversions(_ packets: [Packet]) -> Int {
+      zip(packets, packets.dropFirst()).count {
+        Int16(bitPattern: $1.sequence &- $0.sequence) < 0
+      }
+    }
+    if inversions(sorted) < inversions(packets) { packets = sorted }
   }
 }

@@ -7,9 +7,11 @@ struct StreamTimeline {
   struct Entry {
     /// Number of the packet, which counts on through losses and restarts.
     var number: Int64
-    /// Departure in milliseconds; that of an event is between its neighbours'.
+    /// Departure in milliseconds; that of an event makes its delay that of the voice before it.
     var departure: Double
     var arrival: Double
+    /// False for an event, whose timestamp is that of its beginning and tells no delay.
+    var isTimed = true
   }
 
   /// Packets in the order of their numbers, each once.
@@ -30,9 +32,13 @@ struct StreamTimeline {
 
   /// Step of the sequence numbers from which on they count anew.
   private static let farthest = 3_000
+  /// Step from which on the timestamps and the time have to agree with it (RFC 3550 appendix A.1).
+  private static let near = 100
   /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
   /// timestamps.
   private static let leap = 500.0
+  /// The same between two packets that arrived as far apart as others do, which no network made.
+  private static let quietLeap = 60.0
   /// The longest delay that is no jump, in milliseconds.
   private static let longestSpike = 10_000.0
 
@@ -40,9 +46,16 @@ struct StreamTimeline {
     var numbered: [(number: Int64, packet: RTPFlow.Packet)] = []
     var newest: Int64 = 0
     var last: RTPFlow.Packet?
+    /// Ticks from one packet to the next, of the last two that follow each other.
+    var usual = 0
     for packet in flow.packets {
       var step = last.map { Int(Int16(bitPattern: packet.sequence &- $0.sequence)) } ?? 1
-      var isFar = abs(step) >= Self.farthest
+      if step == 1, let last, packet.payloadType == last.payloadType {
+        let ticks = Int(Int32(bitPattern: packet.timestamp &- last.timestamp))
+        if ticks > 0 { usual = ticks }
+      }
+      let isOdd = Self.isOdd(step, of: usual, from: last, to: packet, clockRate)
+      var isFar = abs(step) >= Self.farthest || isOdd
       if isFar, let missed = Self.outage(from: last, to: packet, clockRate) {
         step = missed
         isFar = false
@@ -60,6 +73,24 @@ struct StreamTimeline {
     take(numbered, events, clockRate)
     align()
     levelSkew()
+  }
+
+  // True for a step of some hundreds that neither the timestamps nor the time went along with.
+  private static func isOdd(
+    _ step: Int,
+    of usual: Int,
+    from last: RTPFlow.Packet?,
+    to packet: RTPFlow.Packet,
+    _ clockRate: (UInt8) -> Int
+  ) -> Bool {
+    guard abs(step) >= near, usual > 0, let last else { return false }
+    let ticks = Int(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    // Packets of other lengths, and pauses.
+    let (least, most) = (abs(step) * usual / 4, abs(step) * usual * 4)
+    if (ticks < 0) == (step < 0), (least...most).contains(abs(ticks)) { return false }
+    guard step > 0 else { return true }
+    let arrived = Double(packet.arrival &- last.arrival) / 1e9
+    return arrived < Double(step * usual) / Double(clockRate(packet.payloadType)) / 4
   }
 
   // The step of the numbers over an outage of a minute and more, in which they went on as the
@@ -88,6 +119,7 @@ struct StreamTimeline {
   ) {
     entries.reserveCapacity(numbered.count)
     var before: (packet: RTPFlow.Packet, departure: Double)?
+    /// Events before the first packet of the voice.
     var untimed: [Int] = []
     for (number, packet) in numbered {
       guard number != entries.last?.number else {
@@ -96,8 +128,13 @@ struct StreamTimeline {
       }
       let arrival = Double(packet.arrival) / 1e6
       var departure = before?.departure ?? arrival
-      if events.contains(packet.payloadType) {
-        untimed.append(entries.count)
+      let isTimed = !events.contains(packet.payloadType)
+      if !isTimed {
+        if let (other, then) = before {
+          departure = then + Double(packet.arrival &- other.arrival) / 1e6
+        } else {
+          untimed.append(entries.count)
+        }
       } else {
         if let (other, then) = before {
           let rate = clockRate(packet.payloadType)
@@ -110,33 +147,15 @@ struct StreamTimeline {
             changes.insert(entries.count)
           }
         }
-        spread(untimed, to: departure)
+        for index in untimed {
+          entries[index].departure = departure - (arrival - entries[index].arrival)
+        }
         untimed = []
         before = (packet, departure)
       }
-      entries.append(Entry(number: number, departure: departure, arrival: arrival))
-    }
-    // Events at the end: as far apart as they arrived.
-    for index in untimed where index > 0 {
-      let gap = max(0, entries[index].arrival - entries[index - 1].arrival)
-      entries[index].departure = entries[index - 1].departure + gap
-    }
-  }
-
-  // Events between two packets of the voice left between these.
-  private mutating func spread(_ indices: [Int], to departure: Double) {
-    guard let first = indices.first else { return }
-    guard first > 0 else {
-      // At the beginning the time before is not known: as far apart as they arrived.
-      for index in indices {
-        entries[index].departure = departure - Double(indices.count - index) * 20
-      }
-      return
-    }
-    let begin = entries[first - 1].departure
-    let step = (departure - begin) / Double(indices.count + 1)
-    for (place, index) in indices.enumerated() {
-      entries[index].departure = begin + step * Double(place + 1)
+      entries.append(
+        Entry(number: number, departure: departure, arrival: arrival, isTimed: isTimed)
+      )
     }
   }
 
@@ -144,13 +163,20 @@ struct StreamTimeline {
   private mutating func align() {
     var shift = 0.0
     var begin = 0
+    let gaps = zip(entries, entries.dropFirst()).map { $1.arrival - $0.arrival }.sorted()
+    let usual = gaps.isEmpty ? 0 : gaps[gaps.count / 2]
     for index in entries.indices {
       entries[index].departure += shift
       guard index > 0 else { continue }
       let delay = entries[index].arrival - entries[index].departure
       let former = entries[index - 1].arrival - entries[index - 1].departure
       let isChange = changes.contains(index)
-      guard isChange || abs(delay - former) > Self.leap else { continue }
+      let gap = entries[index].arrival - entries[index - 1].arrival
+      let isQuiet =
+        entries[index].number == entries[index - 1].number + 1
+        && abs(gap - usual) < max(5, usual / 2)
+      let leap = isQuiet ? Self.quietLeap : Self.leap
+      guard isChange || abs(delay - former) > leap else { continue }
       let before = least(entries[begin..<index].suffix(500).map { $0.arrival - $0.departure })
       var after: [Double] = []
       for (place, later) in entries[index...].enumerated() {
@@ -159,11 +185,13 @@ struct StreamTimeline {
         // What follows has not been shifted yet.
         let departure =
           later.number == entries[index].number ? later.departure : later.departure + shift
+        // To the next jump, which no network makes.
+        if abs(later.arrival - departure - delay) > 2 * Self.longestSpike { break }
         after.append(later.arrival - departure)
         if later.arrival - entries[index].arrival > Self.longestSpike { break }
       }
       let difference = least(after) - before
-      guard isChange || abs(difference) > Self.leap else { continue }
+      guard isChange || abs(difference) > leap else { continue }
       shift += difference
       entries[index].departure += difference
       beginnings += isChange ? 0 : 1

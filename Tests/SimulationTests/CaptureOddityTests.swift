@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Simulation
+
+/// Captures of streams as real phones and networks make them, which their times tell apart.
+struct CaptureOddityTests {
+  private static let one = Endpoint(address: [192, 0, 2, 10], port: 40_000)
+  private static let other = Endpoint(address: [192, 0, 2, 20], port: 30_000)
+
+  private struct Packet {
+    var sequence: Int
+    var timestamp: Int
+    /// Arrival in milliseconds.
+    var arrival: Double
+    var payloadType = 0
+    var length = 160
+  }
+
+  /// A second's voice and more: 20 ms of PCMU a packet, with a millisecond of jitter.
+  private func voice(_ count: Int, ticks: Int = 160) -> [Packet] {
+    (0..<count).map { index -> Packet in
+      let jitter = Double(index % 3) / 2
+      let arrival = Double(20 * index) + jitter
+      return Packet(sequence: 100 + index, timestamp: 5_000 + ticks * index, arrival: arrival)
+    }
+  }
+
+  private func add(
+    _ packets: [Packet],
+    to capture: inout PacketCapture,
+    ssrc: UInt8 = 1,
+    portOffset: UInt16 = 0
+  ) {
+    for packet in packets {
+      var bytes: [UInt8] = [0x80, UInt8(packet.payloadType)]
+      bytes += [UInt8(packet.sequence >> 8 & 255), UInt8(packet.sequence & 255)]
+      bytes += [24, 16, 8, 0].map { UInt8(packet.timestamp >> $0 & 255) } + [0, 0, 0, ssrc]
+      bytes += [UInt8](repeating: 0x55, count: packet.length)
+      let datagram = CapturedDatagram(
+        source: Endpoint(address: Self.one.address, port: Self.one.port + portOffset),
+        destination: Endpoint(address: Self.other.address, port: Self.other.port + portOffset),
+        payload: bytes[...],
+        length: bytes.count
+      )
+      capture.add(datagram, at: 1_000_000_000 + Int64(packet.arrival * 1_000_000))
+    }
+  }
+
+  private func stream(_ packets: [Packet]) throws -> CapturedStream {
+    var capture = PacketCapture()
+    add(packets, to: &capture)
+    return try PacketCapture.choose(among: capture.streams(), named: nil)
+  }
+
+  /// The three packets at the end of a key are sent at once by many phones.
+  @Test func endsOfAKeyTellNoDelay() throws {
+    var packets = voice(500)
+    for index in 200..<205 {
+      packets[index].payloadType = 101
+      packets[index].length = 4
+      packets[index].timestamp = packets[200].timestamp
+      packets[index].arrival = packets[min(index, 202)].arrival
+    }
+    let stream = try stream(packets)
+    #expect(stream.keys == 5 && stream.lost == 0 && stream.delay(1) < 3)
+    let delays = try stream.trace().packets.compactMap(\.delay)
+    #expect(delays.allSatisfy { (-1_000_000...3_000_000).contains($0) })
+  }
+
+  @Test(arguments: [(700, -600, 0), (700, -600, 1_000_000), (300, 2_000, 77_777)])
+  func numbersThatStartAnewLoseNothing(at place: Int, step: Int, ticks: Int) throws {
+    var packets = voice(1_000)
+    for index in place..<1_000 {
+      packets[index].sequence += step
+      packets[index].timestamp += ticks
+    }
+    let stream = try stream(packets)
+    #expect(stream.received == 1_000 && stream.lost == 0 && stream.duplicates == 0)
+    #expect(stream.restarts == 1 && stream.delay(1) < 3)
+  }
+
+  /// An outage: numbers, timestamps and time all went on.
+  @Test func packetsOfAnOutageAreLost() throws {
+    var packets = voice(1_000)
+    packets.removeSubrange(400..<700)
+    let stream = try stream(packets)
+    #expect(stream.lost == 300 && stream.restarts == 0)
+  }
+
+  @Test func severalRestartsAreAlignedEach() throws {
+    var packets = voice(900)
+    for index in 300..<900 { packets[index].timestamp += 294_919_374 * (index / 300) }
+    let stream = try stream(packets)
+    #expect(stream.beginnings == 3 && stream.delay(1) < 3)
+  }
+
+  @Test(arguments: [100, 300, -300])
+  func timestampsThatJumpBetweenSmoothPacketsAreNoDelay(milliseconds: Int) throws {
+    var packets = voice(1_000)
+    for index in 500..<1_000 { packets[index].timestamp += 8 * milliseconds }
+    let stream = try stream(packets)
+    #expect(stream.delay(1) < 3 && stream.beginnings == 2)
+  }
+
+  /// A bridge and the interfaces behind it show a packet to the capture again and again.
+  @Test func packetsThatSeveralInterfacesSawAreOne() throws {
+    let packets = voice(300).flatMap { [$0, $0, $0, $0] }
+    let stream = try stream(packets)
+    #expect(stream.received == 300 && stream.duplicates == 900 && stream.lost == 0)
+  }
+
+  @Test func filesThatWereJoinedTheOtherWayRoundAreReadByTime() throws {
+    let packets = voice(600)
+    let stream = try stream(Array(packets[300...] + packets[..<300]))
+    #expect(stream.reordered == 0 && stream.lost == 0 && stream.delay(1) < 3)
+  }
+
+  /// 30 pictures a second of 30 packets each, and shared screens now and then.
+  @Test(arguments: [(30, 30.0), (60, 30.0), (40, 5.0), (120, 1.0)])
+  func picturesOfManyPacketsAreVideo(packets: Int, pictures: Double) throws {
+    var capture = PacketCapture()
+    let count = Int(20 * pictures)
+    var video: [Packet] = []
+    for picture in 0..<count {
+      let begin = Double(picture) * 1_000 / pictures
+      for index in 0..<packets {
+        let arrival: Double = begin + Double(index) / 5
+        let timestamp: Int = 7_000 + Int(begin * 90)
+        let sequence: Int = picture * packets + index
+        video.append(
+          Packet(sequence: sequence, timestamp: timestamp, arrival: arrival, payloadType: 96)
+        )
+      }
+    }
+    add(video, to: &capture, ssrc: 2, portOffset: 2)
+    var opus = voice(1_000, ticks: 960)
+    for index in opus.indices { opus[index].payloadType = 111 }
+    add(opus, to: &capture)
+    let chosen = try PacketCapture.choose(among: capture.streams(), named: nil)
+    #expect(chosen.ssrc == 1 && chosen.format.clockRate == 48_000 && chosen.delay(1) < 3)
+    // The user speaks of the voice.
+    let told = capture.streams(clockRate: 48_000)
+    #expect(told.first { $0.ssrc == 2 }?.format.isVideo == true)
+  }
+
+  @Test func comfortNoiseCountsAsItsCodecDoes() throws {
+    var packets = voice(500, ticks: 320)
+    for index in packets.indices { packets[index].payloadType = index % 20 == 7 ? 13 : 97 }
+    let stream = try stream(packets)
+    #expect(stream.format.clockRate == 16_000 && stream.delay(1) < 3)
+  }
+
+  @Test func aCaptureWithoutTimesIsAnError() {
+    let packets = voice(100).map { packet in
+      var packet = packet
+      packet.arrival = 0
+      return packet
+    }
+    #expect(throws: PacketCapture.ChoiceError.self) { try stream(packets) }
+  }
+}
