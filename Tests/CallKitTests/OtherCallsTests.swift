@@ -51,6 +51,9 @@ extension ProcessWideTests {
       var seen = watcher.seen.stream.makeAsyncIterator()
 
       let other = ProgramCalls(address: daemon.address)
+      let shown = AsyncStream<UUID>.makeStream()
+      other.watch { call, _ in shown.continuation.yield(call.id) }
+      #expect(other.calls.isEmpty)
       let id = UUID()
       func call(isOnHold: Bool) -> ProgramCall {
         ProgramCall(id: id, isOutgoing: true, isOnHold: isOnHold, hasConnected: true)
@@ -71,6 +74,7 @@ extension ProcessWideTests {
         try await stage.request(CXSetHeldCallAction(call: id, onHold: true))
       }
       // The other program sees ours.
+      for await id in shown.stream where id == own { break }
       #expect(other.calls.map(\.id) == [own])
       while change.id.uuid != own { change = try #require(await seen.next()) }
 

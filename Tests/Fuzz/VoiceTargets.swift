@@ -27,7 +27,7 @@ func fuzzVoice(_ bytes: [UInt8]) {
     let packet = source.chunk(limit: VoiceStream.maximumDatagram)
     for (place, byte) in packet.enumerated() { datagram[place] = byte }
     let origin: DatagramOrigin = step & 64 != 0 ? .agreed : step & 128 != 0 ? .neighbour : .foreign
-    switch stream.judge(datagram, length: packet.count, from: origin) {
+    switch stream.judge(datagram, length: packet.count, from: origin, at: now) {
     case .refuse:
       break
     case .accept, .acceptAndAdmit, .acceptAndFollow, .acceptAgreedAlone:

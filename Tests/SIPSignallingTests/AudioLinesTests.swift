@@ -89,7 +89,17 @@ struct AudioLinesTests {
     )
     // Without 16 kbit/s of headers.
     #expect(lines.candidates.map(\.bitrate) == [24_000, 84_000])
-    let nothing = description("m=audio 4000 RTP/AVP 0", "b=AS:", "b=AS:-", "b=CT:64", "b=TIAS:x")
+    let nothing = description(
+      "m=audio 4000 RTP/AVP 0",
+      "b=AS:",
+      "b=AS:-",
+      "b=CT:64",
+      "b=TIAS:x",
+      "b=AS:-9223372036854775808",
+      "b=TIAS:99999999999",
+      "b=AS:0",
+      "b=TIAS:0"
+    )
     #expect(AudioLines(nothing).candidates.map(\.bitrate) == [nil])
     let narrow = AudioLines(description("m=audio 4000 RTP/AVP 0", "b=AS:3"))
     #expect(narrow.candidates.map(\.bitrate) == [1])

@@ -82,7 +82,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
       queue: nil
     ) { [weak self] note in
       let type = note.userInfo?[AVAudioSessionInterruptionTypeKey] as? UInt
-      if type == AVAudioSession.InterruptionType.began.rawValue { self?.pause() }
+      if type == AVAudioSession.InterruptionType.began.rawValue { self?.takeThread()?.cancel() }
     }
   }
 
@@ -129,13 +129,14 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 
   /// Stops where it is; `play` goes on from there.
-  open func pause() {
-    let former = lock.withLock {
+  open func pause() { takeThread()?.stop() }
+
+  private func takeThread() -> SoundThread? {
+    lock.withLock {
       defer { thread = nil }
       playing += 1
       return thread
     }
-    former?.stop()
   }
 
   /// Stops where it is, as `pause` does.
@@ -230,6 +231,8 @@ public protocol AVAudioPlayerDelegate: AnyObject {
 }
 
 extension AVAudioPlayerDelegate {
+  /// Does nothing.
   public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
+  /// Does nothing.
   public func audioPlayerDecodeErrorDidOccur(_ player: AVAudioPlayer, error: (any Error)?) {}
 }

@@ -19,7 +19,7 @@ open class CXCallObserver: NSObject {
   }
 
   /// Current calls that are not over, in their present state; on first use it waits for the other
-  /// programs' calls, 2 s at most.
+  /// programs' calls, as long as the bus takes: 2 s for each of its answers at most.
   open var calls: [CXCall] { CallSystem.shared.calls }
 
   /// Sets the delegate to notify of changes, on `queue` or, if nil, on the main queue.

@@ -61,9 +61,10 @@ package final class CallSystem: @unchecked Sendable {
   }
 
   private func listen(to others: ProgramCalls) {
-    others.watch { [weak self] call, isOver in
+    others.watch { [weak self, weak others] call, isOver in
       guard let self else { return }
-      verb { [self] in
+      verb { [self, weak others] in
+        guard let others, others === self.others else { return }
         control.isBusyElsewhere = others.known.contains(where: \.isActive)
         for entry in observers { entry.observer?.notify(CXCall(call, hasEnded: isOver)) }
       }
@@ -105,7 +106,10 @@ package final class CallSystem: @unchecked Sendable {
 
   /// Replaces the view of other programs' calls; for tests, while there is no call.
   func use(_ others: ProgramCalls) {
-    perform { [self] in self.others = others }
+    perform { [self] in
+      self.others = others
+      control.isBusyElsewhere = false
+    }
     listen(to: others)
   }
 
@@ -191,7 +195,7 @@ package final class CallSystem: @unchecked Sendable {
     perform { [self] in control.setRemark(remark, of: CallID(uuid)) }
   }
 
-  /// Calls of this program and of the user's others; waits for the bus, 2 s at most.
+  /// Calls of this program and of the user's others; waits for the bus at first.
   var calls: [CXCall] {
     let (own, others) = read { (control.snapshots, self.others) }
     return own.map { CXCall($0) } + others.calls.map { CXCall($0, hasEnded: false) }

@@ -84,9 +84,10 @@ package final class SoundThread: Sendable {
       if let end { return end }
       let count = max(0, fill - headset.queuedFrames())
       if count > 0 {
-        let filled = silence == 0 ? source.fill(&block, count: count, at: rate) : 0
+        // A player may be set back meanwhile, and go on.
+        let filled = source.fill(&block, count: count, at: rate)
         for index in filled..<count { block[index] = 0 }
-        silence += count - filled
+        silence = (filled > 0 ? 0 : silence) + count - filled
         if headset.write(block, count: count).isGone { return .failed }
         if silence > fill { return .finished }
       }

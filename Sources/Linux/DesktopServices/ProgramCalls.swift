@@ -59,20 +59,46 @@ package struct ProgramCall: Hashable, Sendable {
 ///
 /// A call is a name on the user's bus, which says its state, and another name once that changes:
 /// the calls of a program that ends are gone at once, and nothing is installed. A program that does
-/// not answer has hung, and loses its calls within 2 s, until one of them changes. Without a bus
-/// there are no other programs.
+/// not answer twice has hung, and loses its calls within 2 s, until one of them changes. Without a
+/// bus there are no other programs.
 ///
-/// **Thread safety:** any thread; `calls` waits for the bus, 2 s at most.
+/// **Thread safety:** any thread; `calls` waits for the bus, 2 s for each of its answers at most.
 package final class ProgramCalls: Sendable {
+  /// A name on the bus that stands for a call of another program.
+  private struct NamedCall {
+    let call: ProgramCall
+    /// The program's own name.
+    let program: String
+    /// Position among all names that have come: a call's last one says its state.
+    let number: Int
+  }
+
   private struct State {
-    /// Other programs' calls, with their names on the bus and the programs' own.
-    var calls: [UUID: (call: ProgramCall, name: String, program: String)] = [:]
-    /// Looks after the programs while they have calls.
-    var watch: (any DispatchSourceTimer)?
+    var names: [String: NamedCall] = [:]
+    var nextNumber = 0
     /// Names that came or went while the bus was asked for all of them; nil at other times.
     var news: Set<String>?
+    /// Number of buses that there have been.
+    var buses = 0
     /// Names of this program's calls.
     var own: Set<String> = []
+    /// True while the other programs are looked after.
+    var isWatching = false
+    /// Questions in a row that a program has not answered.
+    var misses: [String: Int] = [:]
+
+    mutating func add(_ name: String, _ call: ProgramCall, of program: String) {
+      nextNumber += 1
+      names[name] = NamedCall(call: call, program: program, number: nextNumber)
+    }
+
+    func last(of id: UUID) -> NamedCall? {
+      names.values.filter { $0.call.id == id }.max { $0.number < $1.number }
+    }
+
+    var calls: [ProgramCall] {
+      Set(names.values.map(\.call.id)).compactMap { last(of: $0)?.call }
+    }
   }
 
   private let desktop: LastingBus
@@ -109,7 +135,7 @@ package final class ProgramCalls: Sendable {
   }
 
   /// The calls that are known of now: those of a moment ago, without any wait for the bus.
-  package var known: [ProgramCall] { state.withLock { $0.calls.values.map(\.call) } }
+  package var known: [ProgramCall] { state.withLock { $0.calls } }
 
   /// Begins to watch; returns at once.
   package func start() { queue.async { [self] in _ = desktop.bus } }
@@ -123,97 +149,121 @@ package final class ProgramCalls: Sendable {
 
   private func listen(on bus: BusConnection) {
     let own = bus.uniqueName
-    let former = state.withLock { state in
+    let (former, number) = state.withLock { state in
       state.news = []
-      defer { state.calls = [:] }
-      return state.calls
+      state.buses += 1
+      defer { state.names = [:] }
+      return (state.calls, state.buses)
     }
+    // libdbus answers no question of its own accord here.
+    bus.answer("org.freedesktop.DBus.Peer") { $0.member == "Ping" ? [] : nil }
     bus.watchNames { [weak self] name, before, after in
       guard let self, before != own, after != own, let call = ProgramCall(busName: name) else {
         return
       }
       note(call, as: name, of: after)
-      if !after.isEmpty { lookAfterPrograms() }
     }
+    bus.whenEnded { [weak self] in self?.forgetBus(number) }
     let found = bus.names.compactMap { name in ProgramCall(busName: name).map { ($0, name) } }
       .compactMap { call, name in bus.owner(of: name).map { (call, name, $0) } }
       .filter { $0.2 != own }
     let changes = state.withLock { state in
       let news = state.news ?? []
       state.news = nil
-      for entry in found where !news.contains(entry.1) { state.calls[entry.0.id] = entry }
+      for (call, name, program) in found where !news.contains(name) {
+        state.add(name, call, of: program)
+      }
       // What was known of on a bus that has gone.
-      let ended = former.values.filter { state.calls[$0.call.id] == nil }.map { ($0.call, true) }
-      return ended + state.calls.values.map { ($0.call, false) }
+      let ended = former.filter { state.last(of: $0.id) == nil }.map { ($0, true) }
+      return ended + state.calls.map { ($0, false) }
     }
     for (call, isOver) in changes { report(call, isOver: isOver) }
     lookAfterPrograms()
   }
 
-  // No `program` has the name any more if that is empty.
-  private func note(_ call: ProgramCall, as name: String, of program: String) {
-    let isNews = state.withLock { state in
-      state.news?.insert(name)
-      guard program.isEmpty else {
-        state.calls[call.id] = (call, name, program)
-        return true
-      }
-      // The name of a former state goes once the new one is there.
-      guard state.calls[call.id]?.name == name else { return false }
-      state.calls[call.id] = nil
-      return true
+  private func forgetBus(_ number: Int) {
+    let ended = state.withLock { state in
+      guard state.buses == number else { return [ProgramCall]() }
+      defer { state.names = [:] }
+      return state.calls
     }
-    if isNews { report(call, isOver: program.isEmpty) }
+    for call in ended { report(call, isOver: true) }
   }
 
-  /// Time between two looks at the other programs, and for their answers, in milliseconds.
-  private static let patience = 900
+  // No `program` has the name any more if that is empty.
+  private func note(_ call: ProgramCall, as name: String, of program: String) {
+    let news = state.withLock { state -> (call: ProgramCall, isOver: Bool)? in
+      state.news?.insert(name)
+      let former = state.last(of: call.id)?.call
+      if program.isEmpty { state.names[name] = nil } else { state.add(name, call, of: program) }
+      guard let present = state.last(of: call.id)?.call else {
+        return former.map { ($0, true) }
+      }
+      return present == former ? nil : (present, false)
+    }
+    if let news { report(news.call, isOver: news.isOver) }
+    lookAfterPrograms()
+  }
+
+  /// Time between two looks at the other programs, in milliseconds: not the same for two that ask
+  /// each other, as neither answers while it asks.
+  private static let pauses = 350...550
+  /// Time for an answer, in milliseconds.
+  private static let patience = 300
 
   private func lookAfterPrograms() {
-    state.withLock { state in
-      guard state.watch == nil, !state.calls.isEmpty else { return }
-      let pause = DispatchTimeInterval.milliseconds(Self.patience)
-      let watch = DispatchSource.makeTimerSource(queue: queue)
-      watch.schedule(deadline: .now() + pause, repeating: pause)
-      watch.setEventHandler { [weak self] in self?.ask() }
-      watch.resume()
-      state.watch = watch
+    let isDue = state.withLock { state in
+      guard !state.isWatching, !state.names.isEmpty else { return false }
+      state.isWatching = true
+      return true
     }
+    if isDue { lookAgain() }
+  }
+
+  private func lookAgain() {
+    let pause = DispatchTimeInterval.milliseconds(.random(in: Self.pauses))
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.ask() }
   }
 
   private func ask() {
     let programs = state.withLock { state in
-      if state.calls.isEmpty {
-        state.watch?.cancel()
-        state.watch = nil
-      }
-      return Set(state.calls.values.map(\.program))
+      let programs = Set(state.names.values.map(\.program))
+      state.isWatching = !programs.isEmpty
+      state.misses = state.misses.filter { programs.contains($0.key) }
+      return programs
     }
+    guard !programs.isEmpty else { return }
     for program in programs {
-      // One that does not know the question is there all the same.
       desktop.current?.call(
         program,
         path: "/",
         interface: "org.freedesktop.DBus.Peer",
         "Ping",
         [],
-        waiting: Self.patience
-      ) { [weak self] in
-        if case .failure(let error) = $0, error.isUnanswered { self?.dropCalls(of: program) }
-      }
+        waiting: Self.patience,
+        whenLate: { [weak self] _ in self?.state.withLock { $0.misses[program] = nil } },
+        completion: { [weak self] in self?.noteAnswer(of: program, $0) }
+      )
     }
+    lookAgain()
   }
 
-  private func dropCalls(of program: String) {
-    let dropped = state.withLock { state in
-      let dropped = state.calls.values.filter { $0.program == program }.map(\.call)
-      for call in dropped { state.calls[call.id] = nil }
-      return dropped
+  private func noteAnswer(of program: String, _ answer: Result<[BusValue], BusError>) {
+    let dropped = state.withLock { state -> [ProgramCall] in
+      guard case .failure(let error) = answer, error.isUnanswered else {
+        state.misses[program] = nil
+        return []
+      }
+      state.misses[program, default: 0] += 1
+      guard state.misses[program, default: 0] > 1 else { return [] }
+      state.misses[program] = nil
+      let ids = Set(state.names.values.filter { $0.program == program }.map(\.call.id))
+      let calls = ids.compactMap { state.last(of: $0)?.call }
+      state.names = state.names.filter { $0.value.program != program }
+      return calls
     }
     for call in dropped { report(call, isOver: true) }
   }
-
-  deinit { state.withLock { $0.watch?.cancel() } }
 
   private func report(_ call: ProgramCall, isOver: Bool) {
     for observe in observers.withLock({ $0 }) { observe(call, isOver) }

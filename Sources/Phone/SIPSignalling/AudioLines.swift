@@ -13,8 +13,8 @@ struct AudioLines: Equatable, Sendable {
     /// Host of the line's own `c=` line, else of the session's (RFC 8866 section 5.7), without what
     /// follows the address of a multicast group; nil if there is neither.
     var host: String?
-    /// Highest bit rate of the voice itself that the line's `b=` lines, else the session's, leave
-    /// for packets of 20 ms (RFC 8866 section 5.8, RFC 3890); nil without any.
+    /// Highest bit rate of the voice itself that its own and the session's `b=` lines leave for
+    /// packets of 20 ms (RFC 8866 section 5.8, RFC 3890); nil without any.
     var bitrate: Int?
   }
 
@@ -68,10 +68,13 @@ struct AudioLines: Equatable, Sendable {
   // `AS` counts the headers of IP, UDP and RTP: 40 bytes for each of 50 packets a second.
   private static func bitrate(_ line: some Collection<UInt8>) -> Int? {
     let text = String(decoding: line, as: UTF8.self)
-    if text.hasPrefix("b=TIAS:") { return Int(text.dropFirst(7)).map { max(1, $0) } }
-    guard text.hasPrefix("b=AS:"), let kilobits = Int(text.dropFirst(5)), kilobits < 1_000_000
+    // Nothing at all is what lines that are not in use have.
+    if text.hasPrefix("b=TIAS:"), let bits = UInt32(text.dropFirst(7)), bits > 0 {
+      return Int(bits)
+    }
+    guard text.hasPrefix("b=AS:"), let kilobits = UInt32(text.dropFirst(5)), kilobits > 0
     else { return nil }
-    return max(1, kilobits * 1_000 - 16_000)
+    return max(1, Int(kilobits) * 1_000 - 16_000)
   }
 
   /// Lines that are not refused: encrypted ones first, then the others, each in their order.

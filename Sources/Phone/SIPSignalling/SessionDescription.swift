@@ -369,7 +369,7 @@ final class SessionDescription {
     // addresses are yet to be found (RFC 8839 section 4.2.5).
     let isHeld = addresses == nil && Self.isUnspecified(address.host)
     // Checks of two components are none of ours, and without checks there is no address.
-    if isHeld, !isMultiplexed, attribute("candidate") != nil { return nil }
+    if isHeld, !isMultiplexed, address.port == 9, attribute("candidate") != nil { return nil }
     var negotiated = NegotiatedMedia(
       codec: codec,
       sendPayloadType: unsafe UInt8(truncatingIfNeeded: format.pointee.pt),
@@ -379,7 +379,7 @@ final class SessionDescription {
       controlHost: control.host,
       controlPort: control.port,
       packetMilliseconds: attribute("ptime").flatMap { Int($0) },
-      longestPacketMilliseconds: attribute("maxptime").flatMap { Int($0) },
+      longestPacketMilliseconds: attribute("maxptime").flatMap { UInt16($0) }.map { Int($0) },
       sendEventPayloadType: events.first?.sendPayloadType,
       receiveEventPayloadType: events.first?.receivePayloadType,
       eventClockRate: events.first?.clockRate ?? codec.clockRate,

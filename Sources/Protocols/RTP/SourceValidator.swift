@@ -61,8 +61,9 @@ package struct SourceValidator: Sendable {
     self.areAuthentic = areAuthentic
   }
 
-  // Half as long again as between its last packets.
-  private var patience: Int64 {
+  /// Silence, in nanoseconds, after which another source may follow: half as long again as between
+  /// the last packets.
+  package var patience: Int64 {
     @_noAllocation @_noLocks get {
       guard !areAuthentic else { return 0 }
       return min(max(spacing + spacing / 2, Self.shortestSilence), Self.longestSilence)

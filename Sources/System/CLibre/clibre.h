@@ -216,11 +216,17 @@ static inline int re_probe(struct sip_request **request, struct sip *sip, const 
                       target, from, name, name);
 }
 
+/* Bytes of the body: what lies behind `Content-Length` is none of it (RFC 3261 section 18.3). */
+static inline size_t re_body_length(const struct sip_msg *message) {
+  size_t left = message->mb ? mbuf_get_left(message->mb) : 0;
+  return pl_isset(&message->clen) && pl_u32(&message->clen) < left ? pl_u32(&message->clen) : left;
+}
+
 /* The digit that a value begins with: one alone, or the number of its event (RFC 4733 section 3.2), 10 to 15; 0 for others. */
 static inline char re_digit_of(const char *text, size_t length) {
-  while (length && (*text == ' ' || *text == '\t')) text++, length--;
+  while (length && strchr(" \t\r\n", *text)) text++, length--;
   size_t end = 0;
-  while (end < length && text[end] != ' ' && text[end] != '\r' && text[end] != '\n') end++;
+  while (end < length && !strchr(" \t\r\n", text[end])) end++;
   if (end == 1 && strchr("0123456789*#ABCDabcd", text[0])) return text[0];
   return end == 2 && text[0] == '1' && text[1] >= '0' && text[1] <= '5' ? "*#ABCD"[text[1] - '0'] : 0;
 }
@@ -230,7 +236,7 @@ static inline char re_info_digit(const struct sip_msg *message) {
   struct pl value;
   if (!message->mb) return 0;
   const char *body = (const char *)mbuf_buf(message->mb);
-  size_t length = mbuf_get_left(message->mb);
+  size_t length = re_body_length(message);
   bool is_relay = msg_ctype_cmp(&message->ctyp, "application", "dtmf-relay");
   if (!is_relay && !msg_ctype_cmp(&message->ctyp, "application", "dtmf")) return 0;
   /* Some write either form under either name. */

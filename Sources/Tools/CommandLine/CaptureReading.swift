@@ -12,10 +12,12 @@ enum CaptureReading {
     // A folder has no first bytes, and no capture is empty.
     let beginning = (try? file.read(upToCount: 16)) ?? Data()
     guard CaptureFile.isCapture(beginning: [UInt8](beginning)) else { return nil }
+    let rest = beginning.starts(with: "#!".utf8) ? try file.readToEnd() ?? Data() : Data()
+    if let capture = CaptureFile.dump([UInt8](beginning + rest)) { return capture }
     do throws(CaptureFile.ReadError) {
       let capture = try CaptureFile.read(path)
       // Fragments of something else are not worth the time; tunnels of other kinds may be.
-      guard capture.hasUnknownLinks || capture.streams().isEmpty else { return capture }
+      guard capture.hasUnknownLinks || !capture.hasStreams else { return capture }
       // Without it, what can be read is.
       return (try? byTshark(path)) ?? capture
     } catch {
@@ -44,6 +46,7 @@ enum CaptureReading {
     clockRate: Int?
   ) throws -> CapturedStream? {
     guard let capture = try capture(at: path) else { return nil }
+    for obstacle in capture.obstacles { Terminal.printError("\"\(path)\": \(obstacle)") }
     do throws(PacketCapture.ChoiceError) {
       return try PacketCapture.choose(
         among: capture.streams(clockRate: clockRate),

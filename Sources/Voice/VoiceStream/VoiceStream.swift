@@ -196,7 +196,9 @@ package struct VoiceStream: ~Copyable {
     case .agreed:
       guard hasAdmittedHost, isVoice(datagram, length: length) else { return .accept }
       hasAdmittedHost = false
-      admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
+      if RTPPacket(parsing: datagram, length: length)?.header.ssrc != admission.ssrc {
+        admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
+      }
       return .acceptAgreedAlone
     case .admitted:
       return .accept
@@ -208,10 +210,12 @@ package struct VoiceStream: ~Copyable {
         }
         return isNewest(datagram, length: length) ? .acceptAndFollow : .accept
       }
-      // A gateway may send its announcements and the call itself from two ports: after 100 ms.
-      let isSilent = lastReceived.map { now.nanoseconds(since: $0) > 100_000_000 } ?? true
-      if admission.ssrc != nil, origin != .neighbour || !isSilent { return .refuse }
-      guard isVoice(datagram, length: length) else { return .refuse }
+      // A gateway may send its announcements and the call itself from two ports.
+      let silence = lastReceived.map { now.nanoseconds(since: $0) } ?? .max
+      let isFree = origin == .neighbour && silence > max(100_000_000, admission.patience)
+      guard admission.ssrc == nil || isFree, isVoice(datagram, length: length) else {
+        return .refuse
+      }
       hasAdmittedHost = true
       return .acceptAndAdmit
     }

@@ -9,7 +9,7 @@ struct FarSide {
   private let source: sa?
   private var contact: sa?
   /// The nearest proxy that recorded its route; nil without one, or for one that has a name.
-  private let proxy: sa?
+  private var proxy: sa?
   private let transport: sip_transp
 
   /// Notes the source and the transport of the far side's first message.
@@ -17,8 +17,6 @@ struct FarSide {
   init(_ message: UnsafePointer<sip_msg>, isByServer: Bool) {
     source = isByServer ? nil : unsafe message.pointee.src
     transport = unsafe message.pointee.tp
-    var named = sa()
-    proxy = unsafe re_proxy_address(message, &named) ? named : nil
   }
 
   /// Adopts the Contact of a later message of the far side's (RFC 3261 section 12.2).
@@ -26,6 +24,9 @@ struct FarSide {
   mutating func follow(_ message: UnsafePointer<sip_msg>) {
     var named = sa()
     if unsafe re_contact_address(message, &named) { contact = named }
+    // The way of a dialog is that of the message that begins it, which a 100 does not.
+    var way = sa()
+    if proxy == nil, unsafe re_proxy_address(message, &way) { proxy = way }
   }
 
   /// True if a message comes from the far side.

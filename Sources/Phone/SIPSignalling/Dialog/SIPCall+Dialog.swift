@@ -196,32 +196,38 @@ extension SIPCall {
     }
     guard unsafe re_is_method(message, "INFO") != 0 else { return false }
     guard unsafe isInOrder(message, hasOffer: false, over: stack) else { return true }
-    unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
-    unsafe gotInformation(stack.sip, message)
+    // One that is refused may come again, as nothing is remembered of its answer.
+    if unsafe gotInformation(stack.sip, message) {
+      unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
+    }
     return true
   }
 
   /// Answers an INFO of the far side's: a digit, or a request of a package.
-  func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
-    guard let message = unsafe message else { return }
+  ///
+  /// False if it was refused.
+  @discardableResult
+  func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) -> Bool {
+    guard let message = unsafe message else { return false }
     let digit = unsafe UInt8(bitPattern: re_info_digit(message))
     // An empty one is accepted (RFC 2976 section 2.2).
-    guard unsafe mbuf_get_left(message.pointee.mb) > 0 else {
+    guard unsafe re_body_length(message) > 0 else {
       _ = unsafe re_reply(sip, message, 200, "OK")
-      return
+      return true
     }
     guard digit != 0 else {
       // RFC 6086 section 4.2.2: a package that was not agreed on.
       if unsafe sip_msg_xhdr(message, "Info-Package") != nil {
         _ = unsafe re_refuse(sip, message, 469, "Bad Info Package", "Recv-Info:\r\n")
-        return
+        return false
       }
       let accept = "Accept: application/dtmf-relay, application/dtmf\r\n"
       _ = unsafe re_refuse(sip, message, 415, "Unsupported Media Type", accept)
-      return
+      return false
     }
     _ = unsafe re_reply(sip, message, 200, "OK")
     report(.digit(id, Character(UnicodeScalar(digit)).uppercased()))
+    return true
   }
 
   // False for a request that has been refused.

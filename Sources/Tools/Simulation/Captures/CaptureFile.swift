@@ -10,7 +10,7 @@ package enum CaptureFile {
     case unreadable(String)
   }
 
-  /// First bytes of captures: pcap in five variants, pcapng, the text of rtpdump; snoop, Network
+  /// First bytes of captures: pcap in five variants, pcapng, the line of rtpdump; snoop, Network
   /// Monitor, and what gzip has made smaller, which libpcap leaves to others.
   private static let marks: [[UInt8]] = [
     [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
@@ -22,6 +22,14 @@ package enum CaptureFile {
   /// True if a file that begins with `bytes` is a capture, whether or not libpcap reads it.
   package static func isCapture(beginning bytes: [UInt8]) -> Bool {
     marks.contains { bytes.starts(with: $0) }
+  }
+
+  /// Returns the RTP in a file of rtpdump; nil if its bytes are none.
+  package static func dump(_ bytes: [UInt8]) -> PacketCapture? {
+    guard let file = RTPDumpFile(bytes) else { return nil }
+    var capture = PacketCapture()
+    file.add(to: &capture)
+    return capture
   }
 
   /// Returns the RTP in the file at `path`.

@@ -51,6 +51,9 @@ package struct PacketCapture {
   /// Creates an empty capture.
   package init() {}
 
+  /// True if there are RTP streams.
+  package var hasStreams: Bool { sources.contains(where: \.isPlausible) }
+
   /// True if there are frames of link types that cannot be read here.
   package var hasUnknownLinks: Bool { !unknownLinks.isEmpty }
 

@@ -93,11 +93,12 @@ struct RTPFlow {
   /// Returns the mean number of packets of a type that share a timestamp.
   func packetsPerTimestamp(of type: UInt8) -> Double {
     var (count, pictures) = (0, 0)
-    var last: UInt32?
-    for packet in packets where packet.payloadType == type {
+    var last: Packet?
+    // A copy is none of the picture's.
+    for packet in packets where packet.payloadType == type && packet.sequence != last?.sequence {
       count += 1
-      pictures += packet.timestamp == last ? 0 : 1
-      last = packet.timestamp
+      pictures += packet.timestamp == last?.timestamp ? 0 : 1
+      last = packet
     }
     return Double(count) / Double(max(1, pictures))
   }

@@ -46,14 +46,9 @@ struct StreamTimeline {
     var numbered: [(number: Int64, packet: RTPFlow.Packet)] = []
     var newest: Int64 = 0
     var last: RTPFlow.Packet?
-    /// Ticks from one packet to the next, of the last two that follow each other.
-    var usual = 0
+    let usual = Self.usualTicks(of: flow)
     for packet in flow.packets {
       var step = last.map { Int(Int16(bitPattern: packet.sequence &- $0.sequence)) } ?? 1
-      if step == 1, let last, packet.payloadType == last.payloadType {
-        let ticks = Int(Int32(bitPattern: packet.timestamp &- last.timestamp))
-        if ticks > 0 { usual = ticks }
-      }
       let isOdd = Self.isOdd(step, of: usual, from: last, to: packet, clockRate)
       var isFar = abs(step) >= Self.farthest || isOdd
       if isFar, let missed = Self.outage(from: last, to: packet, clockRate) {
@@ -75,22 +70,39 @@ struct StreamTimeline {
     levelSkew()
   }
 
+  // Ticks from a packet to the next where packets come without pauses, in the mean, as pictures of
+  // video have many; nil if there are too few to tell.
+  private static func usualTicks(of flow: RTPFlow) -> Double? {
+    let run = 32
+    var means: [Double] = []
+    for index in stride(from: run, to: flow.packets.count, by: run) {
+      let (first, last) = (flow.packets[index - run], flow.packets[index])
+      let step = Int(Int16(bitPattern: last.sequence &- first.sequence))
+      let ticks = Int(Int32(bitPattern: last.timestamp &- first.timestamp))
+      guard (1...2 * run).contains(step), ticks > 0, first.payloadType == last.payloadType else {
+        continue
+      }
+      means.append(Double(ticks) / Double(step))
+    }
+    return means.isEmpty ? nil : means.sorted()[means.count / 10]
+  }
+
   // True for a step of some hundreds that neither the timestamps nor the time went along with.
   private static func isOdd(
     _ step: Int,
-    of usual: Int,
+    of usual: Double?,
     from last: RTPFlow.Packet?,
     to packet: RTPFlow.Packet,
     _ clockRate: (UInt8) -> Int
   ) -> Bool {
-    guard abs(step) >= near, usual > 0, let last else { return false }
-    let ticks = Int(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    guard abs(step) >= near, let usual, let last else { return false }
+    let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    let expected = Double(step) * usual
     // Packets of other lengths, and pauses.
-    let (least, most) = (abs(step) * usual / 4, abs(step) * usual * 4)
-    if (ticks < 0) == (step < 0), (least...most).contains(abs(ticks)) { return false }
+    if (0.25...4).contains(ticks / expected) { return false }
     guard step > 0 else { return true }
     let arrived = Double(packet.arrival &- last.arrival) / 1e9
-    return arrived < Double(step * usual) / Double(clockRate(packet.payloadType)) / 4
+    return arrived < expected / Double(clockRate(packet.payloadType)) / 4
   }
 
   // The step of the numbers over an outage of a minute and more, in which they went on as the
