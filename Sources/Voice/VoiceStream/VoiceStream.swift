@@ -200,8 +200,7 @@ package struct VoiceStream: ~Copyable {
         admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
       }
       return .acceptAgreedAlone
-    case .admitted:
-      return .accept
+    case .admitted: return .accept
     case .neighbour, .foreign:
       // Its keys authenticate it, wherever it sends from.
       if configuration.isAuthenticated {
@@ -213,9 +212,8 @@ package struct VoiceStream: ~Copyable {
       // A gateway may send its announcements and the call itself from two ports.
       let silence = lastReceived.map { now.nanoseconds(since: $0) } ?? .max
       let isFree = origin == .neighbour && silence > max(100_000_000, admission.patience)
-      guard admission.ssrc == nil || isFree, isVoice(datagram, length: length) else {
-        return .refuse
-      }
+      guard admission.ssrc == nil || isFree else { return .refuse }
+      guard isVoice(datagram, length: length) else { return .refuse }
       hasAdmittedHost = true
       return .acceptAndAdmit
     }
