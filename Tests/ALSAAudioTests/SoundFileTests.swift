@@ -64,6 +64,21 @@ struct SoundFileTests {
     #expect(try SoundFile(parsing: bytes).samples.count == 8_000)
   }
 
+  /// Recorders of long sounds write lengths of 64 bits, once they are done.
+  @Test(arguments: ["RF64", "BW64"], [0, 16_000, 16_001]) func longWavesAreRead(
+    beginning: String,
+    length: Int
+  ) throws {
+    let wave = WaveFile.header(rateHertz: 8_000, sampleCount: 8_000) + WaveFile.encode(Self.tone)
+    var long = Array(beginning.utf8) + Self.bytes(.max) + Array("WAVEds64".utf8) + Self.bytes(28)
+    long += [UInt8](repeating: 0, count: 8) + Self.bytes(UInt32(length))
+    long += [UInt8](repeating: 0, count: 16) + wave[12..<40] + Self.bytes(.max) + wave[44...]
+    #expect(try SoundFile(parsing: long).samples.count == 8_000)
+    for cut in 12..<60 {
+      #expect(throws: SoundFile.ReadError.self) { try SoundFile(parsing: Array(long[..<cut])) }
+    }
+  }
+
   /// ffmpeg writes titles before the sound.
   @Test func whatIsBesideTheSoundIsLeftOut() throws {
     let wave = WaveFile.header(rateHertz: 8_000, sampleCount: 0) + WaveFile.encode(Self.tone)
@@ -80,6 +95,16 @@ struct SoundFileTests {
     let stereo = Self.tone.flatMap { [$0, -$0] }
     let sound = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(stereo)))
     #expect(sound.isAntiphase && zip(sound.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-3 })
+    // A constant offset, and two that cancel each other among four.
+    let offset: [Float] = Self.tone.flatMap { [$0 / 2 + 0.1, 0.1 - $0 / 2] }
+    let level = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(offset)))
+    #expect(level.isAntiphase && level.samples.count == 8_000)
+    let four: [Float] = Self.tone.flatMap { [0, 0, $0, -$0] }
+    let third = try SoundFile(parsing: file(16, align: 8, channels: 4, WaveFile.encode(four)))
+    #expect(third.isAntiphase && zip(third.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-3 })
+    let single: [Float] = Self.tone.flatMap { [0, 0, 0, $0] }
+    let quiet = try SoundFile(parsing: file(16, align: 8, channels: 4, WaveFile.encode(single)))
+    #expect(!quiet.isAntiphase)
     let usual = Self.tone.flatMap { [$0, $0 / 2] }
     let mixed = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(usual)))
     #expect(!mixed.isAntiphase && mixed.samples.count == 8_000)

@@ -26,6 +26,17 @@ struct CheckRulesTests {
     #expect(subjects == ["periods", "clock drift", "continuity", "microphone"])
   }
 
+  /// ALSA's null takes and gives as much as is asked for.
+  @Test func deviceWithoutAClockIsAFault() throws {
+    var timing = Self.timing
+    timing.captureDrift = 132_820_383
+    let finding = try #require(
+      CheckRules.timing(timing, seconds: 5).first { $0.subject.english == "clock drift" }
+    )
+    #expect(finding.verdict == .fault)
+    #expect(finding.advice?.english.contains("keeps no time") == true)
+  }
+
   @Test func eachWeaknessOfAHeadsetIsNamed() {
     func verdicts(_ change: (inout DeviceTiming) -> Void) -> [CheckFinding.Verdict] {
       var timing = Self.timing

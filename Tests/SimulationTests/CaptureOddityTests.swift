@@ -67,7 +67,9 @@ struct CaptureOddityTests {
     #expect(delays.allSatisfy { (-1_000_000...3_000_000).contains($0) })
   }
 
-  @Test(arguments: [(700, -600, 0), (700, -600, 1_000_000), (300, 2_000, 77_777)])
+  @Test(arguments: [
+    (700, -600, 0), (700, -600, 1_000_000), (700, -600, -96_000), (300, 2_000, 77_777),
+  ])
   func numbersThatStartAnewLoseNothing(at place: Int, step: Int, ticks: Int) throws {
     var packets = voice(1_000)
     for index in place..<1_000 {
@@ -167,6 +169,26 @@ struct CaptureOddityTests {
     for index in packets.indices { packets[index].payloadType = index % 20 == 7 ? 13 : 97 }
     let stream = try stream(packets)
     #expect(stream.format.clockRate == 16_000 && stream.delay(1) < 3)
+  }
+
+  @Test func descriptionsByTCPAreRead() throws {
+    var capture = PacketCapture()
+    var packets = voice(100, ticks: 320)
+    for index in packets.indices { packets[index].payloadType = 97 }
+    add(packets, to: &capture)
+    let text =
+      "INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP x\r\nContent-Type: application/sdp\r\n\r\n"
+      + "v=0\r\nc=IN IP4 192.0.2.20\r\nm=audio 30000 RTP/AVP 97\r\na=rtpmap:97 AMR-WB/16000\r\n"
+    // An IP packet with a header of TCP, 20 bytes each.
+    let ip: [UInt8] = [0x45, 0, 2, 0, 0, 0, 0, 0, 64, 6, 0, 0] + Self.one.address
+    let tcp = [UInt8](repeating: 0, count: 12) + [0x50] + [UInt8](repeating: 0, count: 7)
+    capture.add(frame: ip + Self.other.address + tcp + Array(text.utf8), linkType: 101, at: 1)
+    #expect(capture.streams().first?.format.name == "AMR-WB")
+    // A header that is cut off, or longer than the packet.
+    for length in 0..<40 {
+      let cut = (ip + Self.other.address + tcp).prefix(length)
+      capture.add(frame: Array(cut), linkType: 101, at: 1)
+    }
   }
 
   @Test func aCaptureWithoutTimesIsAnError() {

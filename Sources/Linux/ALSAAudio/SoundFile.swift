@@ -6,7 +6,7 @@ package struct SoundFile: Equatable, Sendable {
   package var rateHertz: Int
   /// Samples from -1 to 1.
   package var samples: [Float]
-  /// True if the file's two channels cancel each other; the first one was taken then.
+  /// True if the file's channels cancel each other; one was taken then.
   package var isAntiphase = false
 
   /// The error for bytes that cannot be read as sound.
@@ -88,16 +88,21 @@ package struct SoundFile: Equatable, Sendable {
     }
   }
 
+  /// Beginnings of WAVE files; the last two have lengths of 64 bits (EBU Tech 3306, ITU-R BS.2088).
+  private static let beginnings = ["RIFF", "RF64", "BW64"].map { Array($0.utf8) }
+
   // A WAVE file with what its sound needs, and nothing else: libsndfile 1.2.0 does not come to an
   // end with some damaged lists of titles. A length that was not filled in, or that is more than
   // there is, ends with the file: the program that wrote it was killed.
   private static func reduced(_ file: [UInt8]) throws(ReadError) -> [UInt8] {
-    guard file.count >= 12, file[0..<4].elementsEqual("RIFF".utf8),
+    guard file.count >= 12, beginnings.contains(Array(file[0..<4])),
       file[8..<12].elementsEqual("WAVE".utf8)
     else { return file }
-    func size(_ place: Int) -> Int {
-      (0..<4).reduce(0) { $0 | Int(file[place + $1]) << (8 * $1) }
+    func size(_ place: Int, bytes: Int = 4) -> Int {
+      (0..<bytes).reduce(0) { $0 | Int(file[place + $1]) << (8 * $1) }
     }
+    /// Length of the sound where four bytes do not hold it; 0 if it was not filled in.
+    var longLength = 0
     var kept: [UInt8] = []
     var place = 12
     while place + 8 <= file.count {
@@ -105,11 +110,16 @@ package struct SoundFile: Equatable, Sendable {
       let (begin, length) = (place + 8, size(place + 4))
       if name.elementsEqual("data".utf8) {
         guard !kept.isEmpty else { break }
-        let end = length == 0 ? file.count : min(file.count, begin + length)
+        let stated = length == UInt32.max && longLength > 0 ? longLength : length
+        let end = stated == 0 ? file.count : min(file.count, begin + stated)
         let sound = file[begin..<end]
         return Array("RIFF".utf8) + bytes(4 + kept.count + 8 + sound.count) + Array("WAVE".utf8)
           + kept + Array("data".utf8) + bytes(sound.count) + sound
           + (sound.count % 2 == 1 ? [0] : [])
+      }
+      if name.elementsEqual("ds64".utf8), length >= 16, begin + 16 <= file.count {
+        // No file is longer.
+        longLength = size(begin + 8, bytes: 6)
       }
       let end = begin + length + length % 2
       if name.elementsEqual("fmt ".utf8) || name.elementsEqual("fact".utf8) {
@@ -149,10 +159,18 @@ package struct SoundFile: Equatable, Sendable {
     let mean = channels[0].indices.map { frame in
       channels.reduce(Float(0)) { $0 + $1[frame] } * share
     }
-    guard channels.count == 2 else { return (mean, false) }
-    func energy(_ samples: [Float]) -> Double { samples.reduce(0) { $0 + Double($1 * $1) } }
-    let alone = energy(channels[0])
-    let isAntiphase = alone > 0 && energy(channels[1]) > alone / 4 && energy(mean) < alone / 100
-    return isAntiphase ? (channels[0], true) : (mean, false)
+    // Without a constant offset, which says nothing.
+    func energy(_ samples: [Float]) -> Double {
+      let offset = samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count))
+      return samples.reduce(0) { $0 + (Double($1) - offset) * (Double($1) - offset) }
+    }
+    let energies = channels.map(energy)
+    let most = energies.max() ?? 0
+    let left = energy(mean) * Double(channels.count * channels.count)
+    // The first of those that are about as loud.
+    guard left < most / 25, let first = energies.firstIndex(where: { $0 > most / 2 }) else {
+      return (mean, false)
+    }
+    return (channels[first], true)
   }
 }

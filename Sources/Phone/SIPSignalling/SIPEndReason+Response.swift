@@ -13,14 +13,11 @@ extension SIPEndReason {
       self = unsafe .refused(code: code, phrase: String(response.pointee.reason))
       return
     }
-    var contact = unsafe sip_addr()
-    guard var value = unsafe sip_msg_hdr(response, SIP_HDR_CONTACT)?.pointee.val,
-      unsafe sip_addr_decode(&contact, &value) == 0,
-      unsafe (1...Self.longestAddress).contains(contact.auri.l)
-    else {
+    let contact = unsafe re_preferred_contact(response)
+    guard unsafe (1...Self.longestAddress).contains(contact.l) else {
       self = .moved(to: nil)
       return
     }
-    self = unsafe .moved(to: String(contact.auri))
+    self = unsafe .moved(to: String(contact))
   }
 }

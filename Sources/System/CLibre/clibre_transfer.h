@@ -55,6 +55,33 @@ static inline void re_refer_target(const struct sip_msg *message, char *buffer, 
     re_copy_pl(&address.auri, buffer, capacity);
 }
 
+struct re_choice {
+  struct pl address;
+  double preference;
+};
+
+static inline bool re_visit_choice(const struct sip_hdr *header, const struct sip_msg *message, void *arg) {
+  struct re_choice *choice = (struct re_choice *)arg;
+  struct sip_addr contact;
+  struct pl preference;
+  (void)message;
+  if (sip_addr_decode(&contact, &header->val)) return false;
+  double value = msg_param_decode(&contact.params, "q", &preference) ? 1 : pl_float(&preference);
+  if (!pl_isset(&choice->address) || value > choice->preference) {
+    choice->address = contact.auri;
+    choice->preference = value;
+  }
+  return false;
+}
+
+/* The address that the far side of a redirection prefers (RFC 3261 section 20.10, `q`); empty if it names none. */
+static inline struct pl re_preferred_contact(const struct sip_msg *message) {
+  struct re_choice choice;
+  memset(&choice, 0, sizeof choice);
+  sip_msg_hdr_apply(message, true, SIP_HDR_CONTACT, re_visit_choice, &choice);
+  return choice.address;
+}
+
 /* Copies the value of a Replaces header; empty if there is none. */
 static inline void re_replaced(const struct sip_msg *message, char *buffer, size_t capacity) {
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_REPLACES);

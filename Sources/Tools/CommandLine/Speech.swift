@@ -24,7 +24,7 @@ enum Speech {
       let sound = try SoundFile(parsing: [UInt8](data))
       if sound.isAntiphase {
         Terminal.printError(
-          "sidetone: the channels of \"\(path)\" cancel each other; the first one is taken"
+          "sidetone: the channels of \"\(path)\" cancel each other; one of them is taken"
         )
       }
       return sound

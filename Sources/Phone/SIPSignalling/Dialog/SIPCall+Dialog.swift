@@ -135,16 +135,15 @@ extension SIPCall {
   }
 
   private func gotRefreshed(_ code: CInt, _ message: UnsafePointer<sip_msg>?) {
-    guard code == 0, let message = unsafe message else {
-      guard var timer = sessionTimer else { return }
-      timer.refreshWasLost(at: MonotonicClock.now())
-      return setTimer(timer)
-    }
+    guard code == 0, let message = unsafe message else { return refreshLater() }
     let status = unsafe Int(message.pointee.scode)
     guard status >= 200 else { return }
     switch status {
     case 200..<300:
       unsafe noteTimer(in: message)
+    // It has a request of its own under way, or no time now (RFC 3311 section 5.2).
+    case 491, 500, 503:
+      refreshLater()
     case 408, 481:
       endAsGone()
     default:
@@ -152,6 +151,12 @@ extension SIPCall {
       setTimer(nil)
       renegotiate()
     }
+  }
+
+  private func refreshLater() {
+    guard var timer = sessionTimer else { return }
+    timer.refreshWasLost(at: MonotonicClock.now())
+    setTimer(timer)
   }
 
   // MARK: Early dialogs

@@ -13,6 +13,8 @@ enum CheckRules {
   private static let usualDrift = 200.0
   /// Drift beyond that of any clock, in parts per million, so that sound must be missing.
   private static let brokenDrift = 1_000.0
+  /// Drift in parts per million of a device that has no clock at all: twice as fast, and more.
+  private static let timelessDrift = 1e6
   private static let blockSeconds = 0.03
   /// Longest period, in milliseconds, that is not heard as delay.
   private static let shortPeriod = 5.5
@@ -154,6 +156,14 @@ enum CheckRules {
         """
     )
     let figures = ["captureDriftPpm": capture, "playbackDriftPpm": playback]
+    guard max(capture, playback) <= timelessDrift else {
+      return .fault(
+        subject: "clock drift",
+        saying: text,
+        advising: "this device keeps no time, as ALSA's null does: name your headset by --headset",
+        figures
+      )
+    }
     // A server moves sound in blocks, of which one more or less is no loss.
     let broken = brokenDrift + blockSeconds / seconds * 1e6
     guard abs(capture) <= broken, abs(playback) <= broken else {

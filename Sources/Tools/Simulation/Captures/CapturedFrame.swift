@@ -55,6 +55,8 @@ struct CapturedFrame {
   /// Kinds of frames.
   enum Content {
     case datagram(CapturedDatagram)
+    /// A part of a TCP connection, which may hold a SIP message.
+    case segment(ArraySlice<UInt8>)
     /// A fragment of an IP packet, which cannot be read alone.
     case fragment
     /// A link that this program cannot read.
@@ -185,6 +187,7 @@ struct CapturedFrame {
     switch kind {
     case 4, 41: return network(at: offset, layer: layer + 1)
     case 47: return tunnel(at: offset, layer: layer)
+    case 6: return segment(at: offset)
     case 17: break
     default: return .other
     }
@@ -206,6 +209,12 @@ struct CapturedFrame {
         length: length - 8
       )
     )
+  }
+
+  private func segment(at offset: Int) -> Content {
+    guard offset + 20 <= bytes.count else { return .other }
+    let begin = offset + 4 * Int(bytes[offset + 12] >> 4)
+    return begin < bytes.count ? .segment(bytes[begin...]) : .other
   }
 
   // GRE (RFC 2784, RFC 2890).

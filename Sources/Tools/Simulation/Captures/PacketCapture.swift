@@ -69,6 +69,7 @@ package struct PacketCapture {
   package mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
     switch CapturedFrame(bytes: bytes, linkType: linkType).content {
     case .datagram(let datagram): add(datagram, at: nanoseconds)
+    case .segment(let text): described.note(text)
     case .fragment: fragments += 1
     case .unknownLink: unknownLinks.insert(linkType)
     case .other: break

@@ -98,11 +98,11 @@ struct StreamTimeline {
     guard abs(step) >= near, let usual, let last else { return false }
     let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
     let expected = Double(step) * usual
-    // Packets of other lengths, and pauses.
-    if (0.25...4).contains(ticks / expected) { return false }
+    let seconds = expected / Double(clockRate(packet.payloadType))
+    // Packets of other lengths, and pauses. No packet is overtaken by two seconds of others.
+    if (0.25...4).contains(ticks / expected), seconds > -2 { return false }
     guard step > 0 else { return true }
-    let arrived = Double(packet.arrival &- last.arrival) / 1e9
-    return arrived < expected / Double(clockRate(packet.payloadType)) / 4
+    return Double(packet.arrival &- last.arrival) / 1e9 < seconds / 4
   }
 
   // The step of the numbers over an outage of a minute and more, in which they went on as the
