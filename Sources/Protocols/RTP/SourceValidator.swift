@@ -61,6 +61,13 @@ package struct SourceValidator: Sendable {
     self.areAuthentic = areAuthentic
   }
 
+  /// Forgets all that it has seen, unless the present source is `ssrc`.
+  @_noAllocation @_noLocks
+  package mutating func keep(_ ssrc: UInt32) {
+    if let present = self.ssrc, present == ssrc { return }
+    self = SourceValidator(areAuthentic: areAuthentic)
+  }
+
   /// Silence, in nanoseconds, after which another source may follow: half as long again as between
   /// the last packets.
   package var patience: Int64 {

@@ -196,9 +196,7 @@ package struct VoiceStream: ~Copyable {
     case .agreed:
       guard hasAdmittedHost, isVoice(datagram, length: length) else { return .accept }
       hasAdmittedHost = false
-      if RTPPacket(parsing: datagram, length: length)?.header.ssrc != admission.ssrc {
-        admission = SourceValidator(areAuthentic: configuration.isAuthenticated)
-      }
+      admission.keep(RTPPacket(parsing: datagram, length: length)?.header.ssrc ?? 0)
       return .acceptAgreedAlone
     case .admitted: return .accept
     case .neighbour, .foreign:
@@ -209,10 +207,12 @@ package struct VoiceStream: ~Copyable {
         }
         return isNewest(datagram, length: length) ? .acceptAndFollow : .accept
       }
-      // A gateway may send its announcements and the call itself from two ports.
-      let silence = lastReceived.map { now.nanoseconds(since: $0) } ?? .max
-      let isFree = origin == .neighbour && silence > max(100_000_000, admission.patience)
-      guard admission.ssrc == nil || isFree else { return .refuse }
+      if case .some = admission.ssrc {
+        // A gateway may send its announcements and the call itself from two ports.
+        guard case .neighbour = origin, let last = lastReceived,
+          now.nanoseconds(since: last) > max(100_000_000, admission.patience)
+        else { return .refuse }
+      }
       guard isVoice(datagram, length: length) else { return .refuse }
       hasAdmittedHost = true
       return .acceptAndAdmit
