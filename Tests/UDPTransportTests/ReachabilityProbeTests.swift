@@ -33,7 +33,7 @@ struct ReachabilityProbeTests {
   }
 
   /// A port that answers no SYN, as one whose packets are lost: its queue is full.
-  private final class DeafPort {
+  private final class DeafPort: Sendable {
     let address: SocketAddress
     private let listener: BoundSocket
     private let fillers: [CInt]
@@ -77,13 +77,22 @@ struct ReachabilityProbeTests {
     let before = try port.unanswered()
     let address = port.address
     let (answers, answer) = AsyncStream<Bool>.makeStream()
-    // It blocks: not for a thread that tests share.
+    // Threads of their own: those that tests share may rest until the kernel has given up.
     Thread.detachNewThread {
       answer.yield(ReachabilityProbe.isConnectable(address, milliseconds: 3_600_000))
     }
-    // The kernel repeats the first one by itself, but makes no second.
-    while try port.unanswered() < before + 2 { await Task.yield() }
-    port.listenAgain()
+    let (attempts, attempt) = AsyncThrowingStream<Void, any Error>.makeStream()
+    Thread.detachNewThread {
+      do {
+        // The kernel repeats the first one by itself, but makes no second.
+        while try port.unanswered() < before + 2 { sched_yield() }
+        port.listenAgain()
+        attempt.finish()
+      } catch {
+        attempt.finish(throwing: error)
+      }
+    }
+    for try await _ in attempts {}
     var iterator = answers.makeAsyncIterator()
     #expect(await iterator.next() == true)
   }
