@@ -10,11 +10,23 @@ struct RingerTests {
     let rate = SampleRate(hertz: 8_000)
     func power(_ second: Int) -> Float {
       (second * 8_000..<(second + 1) * 8_000).reduce(0) { sum, frame in
-        let sample = RingTone.system.sample(at: frame, rate: rate)
+        let sample = RingTone.systemSample(at: frame, rate: rate)
         return sum + sample * sample / 8_000
       }
     }
     #expect((0..<7).map { power($0) > 0.005 } == [true, true, false, false, false, false, true])
+  }
+
+  @Test func toneGoesOnFromBlockToBlock() {
+    let rate = SampleRate(hertz: 8_000)
+    var tone = RingTone(named: nil)
+    var block = SampleBuffer(repeating: 0, count: 99)
+    for number in 0..<3 {
+      #expect(tone.fill(&block, count: 99, at: rate) == 99)
+      for index in 0..<99 {
+        #expect(block[index] == RingTone.systemSample(at: 99 * number + index, rate: rate))
+      }
+    }
   }
 
   @Test func appsSoundRepeatsAndOneThatCannotBeReadLeavesTheSystems() throws {
@@ -26,9 +38,11 @@ struct RingerTests {
     try Data(bytes).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let rate = SampleRate(hertz: 8_000)
-    let tone = RingTone(named: file.path)
+    var tone = RingTone(named: file.path)
+    var block = SampleBuffer(repeating: 0, count: 1_600)
+    #expect(tone.fill(&block, count: 1_600, at: rate) == 1_600)
     for (frame, expected) in [(10, 0.5), (500, -0.25), (800 + 10, 0.5), (1_300, -0.25)] {
-      #expect(abs(tone.sample(at: frame, rate: rate) - Float(expected)) < 0.001)
+      #expect(abs(block[frame] - Float(expected)) < 0.001)
     }
     for name in ["missing.caf", "", "/etc/hostname"] {
       guard case .system = RingTone(named: name) else {

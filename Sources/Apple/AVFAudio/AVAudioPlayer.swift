@@ -19,7 +19,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   private let session: AVAudioSession
   private let lock = NSLock()
-  private var head: PlayerHead
+  private var head: SoundHead
   private var thread: SoundThread?
   /// Number of the present playing, so that the end of an earlier one changes nothing.
   private var playing = 0
@@ -64,9 +64,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     session: AVAudioSession = .sharedInstance()
   ) throws {
     do throws(SoundFile.ReadError) {
-      head = PlayerHead(
-        try SoundFile(parsing: Array(bytes), mostSamples: Self.mostSamples)
-      )
+      head = SoundHead(try SoundFile(parsing: Array(bytes), mostSamples: Self.mostSamples))
     } catch {
       throw NSError(
         domain: NSOSStatusErrorDomain,
@@ -181,24 +179,12 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   open var numberOfChannels: Int { 1 }
 
   /// Length of the sound, in seconds.
-  open var duration: TimeInterval {
-    lock.withLock { Double(head.sound.samples.count) / Double(head.sound.rateHertz) }
-  }
+  open var duration: TimeInterval { lock.withLock { head.duration } }
 
   /// Place in the sound, in seconds: up to 60 ms ahead of the loudspeaker.
   open var currentTime: TimeInterval {
-    get {
-      lock.withLock {
-        min(head.place, Double(head.sound.samples.count)) / Double(head.sound.rateHertz)
-      }
-    }
-    set {
-      lock.withLock {
-        let place = newValue * Double(head.sound.rateHertz)
-        let length = Double(head.sound.samples.count)
-        head.place = place.isFinite ? min(max(place, 0), length) : 0
-      }
-    }
+    get { lock.withLock { head.time } }
+    set { lock.withLock { head.time = newValue } }
   }
 
   /// Time of the clock that `play(atTime:)` goes by, in seconds.
@@ -218,7 +204,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   /// Moves the volume, from 0 to 1, evenly over a time in seconds.
   open func setVolume(_ volume: Float, fadeDuration duration: TimeInterval) {
-    lock.withLock { head.setVolume(volume, fadeSeconds: duration.isFinite ? duration : 0) }
+    lock.withLock { head.setVolume(volume, fadeSeconds: duration) }
   }
 }
 

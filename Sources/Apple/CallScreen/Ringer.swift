@@ -25,7 +25,7 @@ package final class Ringer: CallPresenter {
       switch (ringing, presentation.isRinging) {
       case (nil, true):
         let sound = presentation.ringtoneSound
-        ringing = SoundThread(on: device, { Ringing(RingTone(named: sound)) })
+        ringing = SoundThread(on: device, { RingTone(named: sound) })
         return nil
       case (let former?, false):
         ringing = nil
@@ -40,12 +40,12 @@ package final class Ringer: CallPresenter {
   package func present(ended record: CallRecord) {}
 }
 
-/// Ringtone of an incoming call.
-enum RingTone {
-  /// 440 and 480 Hz for two seconds, then four seconds of silence.
-  case system
+/// Ringtone of an incoming call, from the beginning of the ringing on.
+enum RingTone: SoundSource {
+  /// 440 and 480 Hz for two seconds, then four seconds of silence; frames that have sounded.
+  case system(frames: Int)
   /// Sound file of the app, repeated.
-  case sound(SoundFile)
+  case sound(SoundHead)
 
   private static let log = Logger(label: "org.sidetone.ringtone")
   private static let sizeLimit = 8_000_000
@@ -57,7 +57,7 @@ enum RingTone {
   /// The name is a path, or that of a file beside the program or in its resources.
   init(named name: String?) {
     guard let name, !name.isEmpty else {
-      self = .system
+      self = .system(frames: 0)
       return
     }
     let folders = name.hasPrefix("/") ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL]
@@ -71,26 +71,26 @@ enum RingTone {
         let file = try? SoundFile(parsing: Array(bytes), mostSamples: Self.lengthLimit),
         !file.samples.isEmpty
       else { continue }
-      self = .sound(file)
+      self = .sound(SoundHead(file, loops: -1))
       return
     }
     Self.log.error("the ringtone is the system's: \(name) is no sound file that can be read")
-    self = .system
+    self = .system(frames: 0)
   }
 
-  /// Returns the sample of a frame; frames are counted from the beginning of the ringing.
-  func sample(at frame: Int, rate: SampleRate) -> Float {
+  mutating func fill(
+    _ block: inout SampleBuffer,
+    count: FrameCount,
+    at rate: SampleRate
+  ) -> FrameCount {
     switch self {
-    case .system:
-      return Self.systemSample(at: frame, rate: rate)
-    case .sound(let file):
-      // Between two samples of the file a straight line: a ringtone is no voice.
-      let place = Double(frame) * Double(file.rateHertz) / Double(rate.hertz)
-      let index = Int(place)
-      let (this, next) = (
-        file.samples[index % file.samples.count], file.samples[(index + 1) % file.samples.count]
-      )
-      return this + (next - this) * Float(place - Double(index))
+    case .system(let frames):
+      for index in 0..<count { block[index] = Self.systemSample(at: frames + index, rate: rate) }
+      self = .system(frames: frames + count)
+      return count
+    case .sound(var head):
+      defer { self = .sound(head) }
+      return head.fill(&block, count: count, at: rate)
     }
   }
 
@@ -98,27 +98,9 @@ enum RingTone {
   private static let soundingSeconds = 2.0
   private static let cycleSeconds = 6.0
 
-  private static func systemSample(at frame: Int, rate: SampleRate) -> Float {
+  static func systemSample(at frame: Int, rate: SampleRate) -> Float {
     let time = Double(frame) / Double(rate.hertz)
     guard time.truncatingRemainder(dividingBy: cycleSeconds) < soundingSeconds else { return 0 }
     return Float(level * (sin(2 * .pi * 440 * time) + sin(2 * .pi * 480 * time)) / 2)
-  }
-}
-
-/// The ringtone from the beginning of the ringing on, for as long as it rings.
-private struct Ringing: SoundSource {
-  let tone: RingTone
-  private var frame = 0
-
-  init(_ tone: RingTone) { self.tone = tone }
-
-  mutating func fill(
-    _ block: inout SampleBuffer,
-    count: FrameCount,
-    at rate: SampleRate
-  ) -> FrameCount {
-    for index in 0..<count { block[index] = tone.sample(at: frame + index, rate: rate) }
-    frame += count
-    return count
   }
 }

@@ -1,38 +1,53 @@
-import ALSAAudio
-import MediaCore
+package import MediaCore
 
-/// The place of an `AVAudioPlayer` in its sound, with its loudness.
-struct PlayerHead {
-  let sound: SoundFile
-  /// Place in samples of the sound; the next frame is played from there.
-  var place = 0.0
+/// The place in a sound that is played, with its repetitions and its loudness.
+package struct SoundHead: SoundSource {
+  private let sound: SoundFile
+  // In samples of the sound.
+  private var place = 0.0
   /// Repetitions after the first time; negative for no end.
-  var loops = 0
-  /// Repetitions that have begun.
-  private(set) var repeated = 0
+  package var loops: Int
+  private var repeated = 0
   /// Factor of the samples, from 0 to 1.
-  private(set) var volume: Float = 1
+  package private(set) var volume: Float = 1
   private var fade: (to: Float, seconds: Double)?
   /// Silence before the sound, in seconds.
-  var waitSeconds = 0.0
+  package var waitSeconds = 0.0
 
-  init(_ sound: SoundFile) { self.sound = sound }
+  /// The beginning of a sound.
+  package init(_ sound: SoundFile, loops: Int = 0) {
+    self.sound = sound
+    self.loops = loops
+  }
+
+  /// Duration of the sound, in seconds.
+  package var duration: Double { Double(sound.samples.count) / Double(sound.rateHertz) }
+
+  /// Time of the sound at the place, in seconds, from 0 to `duration`.
+  package var time: Double {
+    get { min(place / Double(sound.rateHertz), duration) }
+    set {
+      let place = newValue * Double(sound.rateHertz)
+      self.place = place.isFinite ? min(max(place, 0), Double(sound.samples.count)) : 0
+    }
+  }
 
   /// True if nothing is left to play.
-  var isAtEnd: Bool { place >= Double(sound.samples.count) && loops >= 0 && repeated >= loops }
+  package var isAtEnd: Bool {
+    place >= Double(sound.samples.count) && loops >= 0 && repeated >= loops
+  }
 
   /// Goes back to the beginning.
-  mutating func rewind() { (place, repeated) = (0, 0) }
+  package mutating func rewind() { (place, repeated) = (0, 0) }
 
   /// Moves the volume to another in equal steps.
-  mutating func setVolume(_ volume: Float, fadeSeconds: Double) {
+  package mutating func setVolume(_ volume: Float, fadeSeconds: Double) {
     let target = volume.isFinite ? min(max(volume, 0), 1) : 1
-    fade = fadeSeconds > 0 ? (target, fadeSeconds) : nil
+    fade = fadeSeconds > 0 && fadeSeconds.isFinite ? (target, fadeSeconds) : nil
     if fade == nil { self.volume = target }
   }
 
-  /// Writes the next frames at `rate` and returns their number, which is less at the end.
-  mutating func fill(
+  package mutating func fill(
     _ block: inout SampleBuffer,
     count: FrameCount,
     at rate: SampleRate
@@ -57,7 +72,7 @@ struct PlayerHead {
     return count
   }
 
-  // Between two samples of the sound a straight line: a player is no voice.
+  // Between two samples of the sound a straight line: it is no voice.
   private var sample: Float {
     let index = Int(place)
     let this = sound.samples[index]
