@@ -79,6 +79,23 @@ struct ProgramCallsTests {
     #expect(watcher.calls.calls.isEmpty && watcher.calls.known.isEmpty)
   }
 
+  /// A bus that goes for good, as at the end of a session, leaves no call behind.
+  @Test(.timeLimit(.minutes(10)))
+  func callsOfABusThatHasGoneAreOver() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    let first = ProgramCalls(address: daemon.address)
+    let watcher = Watcher(at: daemon.address)
+    watcher.calls.start()
+    let id = UUID()
+    first.publish([call(id)])
+    while watcher.calls.known.isEmpty { _ = await watcher.next() }
+    daemon.stop()
+    // It is tried anew meanwhile, and is not there.
+    watcher.calls.publish([])
+    while let (call, isOver) = await watcher.next(), !(call.id == id && isOver) {}
+    #expect(watcher.calls.known.isEmpty)
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func callsAreSeenAgainWhenTheBusIsBack() async throws {
     guard let daemon = try BusDaemon() else { return }

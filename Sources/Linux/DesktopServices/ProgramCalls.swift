@@ -78,8 +78,6 @@ package final class ProgramCalls: Sendable {
     var nextNumber = 0
     /// Names that came or went while the bus was asked for all of them; nil at other times.
     var news: Set<String>?
-    /// Number of buses that there have been.
-    var buses = 0
     /// Names of this program's calls.
     var own: Set<String> = []
     /// True while the other programs are looked after.
@@ -149,12 +147,8 @@ package final class ProgramCalls: Sendable {
 
   private func listen(on bus: BusConnection) {
     let own = bus.uniqueName
-    let (former, number) = state.withLock { state in
-      state.news = []
-      state.buses += 1
-      defer { state.names = [:] }
-      return (state.calls, state.buses)
-    }
+    forget()
+    state.withLock { $0.news = [] }
     // libdbus answers no question of its own accord here.
     bus.answer("org.freedesktop.DBus.Peer") { $0.member == "Ping" ? [] : nil }
     bus.watchNames { [weak self] name, before, after in
@@ -163,27 +157,33 @@ package final class ProgramCalls: Sendable {
       }
       note(call, as: name, of: after)
     }
-    bus.whenEnded { [weak self] in self?.forgetBus(number) }
+    bus.whenEnded { [weak self, weak bus] in
+      guard let self else { return }
+      // Not at once: it may end while it is listened to.
+      queue.async { [self, weak bus] in
+        // A newer one has been listened to.
+        guard desktop.current.map({ $0 === bus }) ?? true else { return }
+        forget()
+      }
+    }
     let found = bus.names.compactMap { name in ProgramCall(busName: name).map { ($0, name) } }
       .compactMap { call, name in bus.owner(of: name).map { (call, name, $0) } }
       .filter { $0.2 != own }
-    let changes = state.withLock { state in
+    let calls = state.withLock { state in
       let news = state.news ?? []
       state.news = nil
       for (call, name, program) in found where !news.contains(name) {
         state.add(name, call, of: program)
       }
-      // What was known of on a bus that has gone.
-      let ended = former.filter { state.last(of: $0.id) == nil }.map { ($0, true) }
-      return ended + state.calls.map { ($0, false) }
+      return state.calls
     }
-    for (call, isOver) in changes { report(call, isOver: isOver) }
+    for call in calls { report(call, isOver: false) }
     lookAfterPrograms()
   }
 
-  private func forgetBus(_ number: Int) {
+  // What was known of on a bus that has gone.
+  private func forget() {
     let ended = state.withLock { state in
-      guard state.buses == number else { return [ProgramCall]() }
       defer { state.names = [:] }
       return state.calls
     }

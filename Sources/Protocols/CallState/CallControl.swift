@@ -71,7 +71,8 @@ package struct CallControl: Sendable {
   var askedToHold = AskedToHold()
   /// Calls that are held, or being held, for a call of another program.
   var heldForOtherPrograms: Set<CallID> = []
-  /// True while a call of another program is active: one of this program's makes it hold.
+  /// True while a call of another program is active, which answering one of this program's makes
+  /// hold (R70); set by the shell.
   package var isBusyElsewhere = false
 
   /// Creates a control without providers and calls.
