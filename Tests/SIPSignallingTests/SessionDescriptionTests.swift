@@ -185,6 +185,13 @@ struct SessionDescriptionTests {
     #expect(text.contains("a=fmtp:63 111/111") && !text.contains("96/96"), "\(text)")
   }
 
+  @Test func bandwidthIsNotTheAverageOfTheCodec() {
+    let (media, _) = answer(to: [
+      "b=AS:40", "a=rtpmap:111 opus/48000/2", "a=fmtp:111 maxaveragebitrate=64000",
+    ])
+    #expect(media?.bandwidth == 24_000 && media?.largestBitrate == 64_000)
+  }
+
   @Test(arguments: [
     // Of another clock rate, another codec, an unknown codec.
     ["a=rtpmap:63 red/8000", "a=fmtp:63 111/111"], ["a=rtpmap:63 red/48000/2", "a=fmtp:63 0/0"],

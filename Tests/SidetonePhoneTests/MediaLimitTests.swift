@@ -22,9 +22,14 @@ struct MediaLimitTests {
   @Test func fewBitsAreForTheVoice() {
     var configuration = PhoneConfiguration()
     configuration.packetFrames = 120
-    let narrow = configuration.stream(for: .opus(largestBitrate: 16_000))
+    let narrow = configuration.stream(for: .opus(bandwidth: 16_000))
     #expect(narrow.bitrate == 16_000 && narrow.packetFrames == 960 && narrow.usesConstantBitRate)
-    let wide = configuration.stream(for: .opus(largestBitrate: 64_000))
+    // An average is no bandwidth, and no room for noise.
+    let bounded = configuration.stream(for: .opus(largestBitrate: 16_000))
+    #expect(bounded.packetFrames == 120 && bounded.usesConstantBitRate && !bounded.adaptsPackets)
+    let average = configuration.stream(for: .opus(largestBitrate: 16_000, bandwidth: 48_000))
+    #expect(average.bitrate == 16_000 && average.packetFrames == 120)
+    let wide = configuration.stream(for: .opus(bandwidth: 64_000))
     #expect(wide.bitrate == min(64_000, configuration.bitrate) && wide.packetFrames == 120)
     // libopus is silent at such a rate in packets of 2.5 ms.
     configuration.bitrate = 8_000

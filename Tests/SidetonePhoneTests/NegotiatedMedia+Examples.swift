@@ -18,7 +18,8 @@ extension NegotiatedMedia {
     encryption: NegotiatedEncryption? = nil,
     describedKeys: SRTPKeys? = nil,
     longestPacketMilliseconds: Int? = nil,
-    largestBitrate: Int? = nil
+    largestBitrate: Int? = nil,
+    bandwidth: Int? = nil
   ) -> NegotiatedMedia {
     NegotiatedMedia(
       codec: .opus,
@@ -36,6 +37,7 @@ extension NegotiatedMedia {
       sendRedundancyPayloadType: nil,
       receiveRedundancyPayloadType: nil,
       largestBitrate: largestBitrate,
+      bandwidth: bandwidth,
       shortestPacketMilliseconds: nil,
       decodesInBandRedundancy: false,
       encryption: encryption,

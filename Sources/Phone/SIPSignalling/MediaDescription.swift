@@ -178,8 +178,11 @@ public struct NegotiatedMedia: Equatable, Sendable {
   /// The payload type of redundant payloads that the far side sends; nil if it sends none.
   public private(set) var receiveRedundancyPayloadType: UInt8?
   /// The maximum bit rate of Opus that the far side wants, in bits per second (RFC 7587
-  /// `maxaveragebitrate`, and the `b=` lines of RFC 8866 and RFC 3890); nil if it names none.
+  /// `maxaveragebitrate`); nil if it names none.
   public let largestBitrate: Int?
+  /// The bits per second that the way leaves for voice in packets of 20 ms, by the `b=` lines of
+  /// the far side (RFC 8866 section 5.8, RFC 3890); nil without any.
+  public let bandwidth: Int?
   /// The shortest packet time that the far side wants, in milliseconds (RFC 7587 `minptime`); nil
   /// if it names none.
   public let shortestPacketMilliseconds: Int?

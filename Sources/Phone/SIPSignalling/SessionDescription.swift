@@ -385,8 +385,8 @@ final class SessionDescription {
       eventClockRate: events.first?.clockRate ?? codec.clockRate,
       sendRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: remoteRedundancy) : nil,
       receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
-      largestBitrate: [Self.number(named: "maxaveragebitrate", in: parameters), own.bitrate]
-        .compactMap { $0 }.min(),
+      largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
+      bandwidth: own.bitrate,
       shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       encryption: encryption,

@@ -71,9 +71,10 @@ extension PhoneConfiguration {
     }
     if media.codec == .opus {
       stream.packetFrames = packetFrames
-      stream.bitrate = max(6_000, min(bitrate, media.largestBitrate ?? bitrate))
-      // Few bits are for the voice, not for headers.
-      if let most = media.largestBitrate, most < 24_000 {
+      let limits = [media.largestBitrate, media.bandwidth].compactMap { $0 }
+      stream.bitrate = max(6_000, limits.reduce(bitrate, min))
+      // A narrow way is for the voice, not for headers.
+      if let bandwidth = media.bandwidth, bandwidth < 24_000 {
         stream.packetFrames = max(960, stream.packetFrames)
       }
       // In packets of 2.5 ms libopus sends nothing but silence below that, and says so nowhere.
@@ -85,11 +86,11 @@ extension PhoneConfiguration {
       // Packets of 2.5 ms and more bits are nothing to surprise a far side with.
       stream.adaptsPackets =
         adaptsPackets && media.sendRedundancyPayloadType != nil
-        && (media.shortestPacketMilliseconds ?? 10) <= 3 && media.largestBitrate == nil
+        && (media.shortestPacketMilliseconds ?? 10) <= 3 && limits.isEmpty
       stream.usesDiscontinuousTransmission = usesDiscontinuousTransmission
-      // A limit holds for noise as well, which a variable rate spends more on.
+      // A limit is one for noise as well, which a variable rate spends more on.
       stream.usesConstantBitRate =
-        media.claim != .open && !usesVariableBitRate || media.largestBitrate != nil
+        media.claim != .open && !usesVariableBitRate || !limits.isEmpty
     }
     if let milliseconds = media.longestPacketMilliseconds, milliseconds > 0 {
       let most = milliseconds * 48
