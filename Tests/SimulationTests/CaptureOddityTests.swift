@@ -169,6 +169,11 @@ struct CaptureOddityTests {
     for index in packets.indices { packets[index].payloadType = index % 20 == 7 ? 13 : 97 }
     let stream = try stream(packets)
     #expect(stream.format.clockRate == 16_000 && stream.delay(1) < 3)
+    // The clock that the user names is that of both.
+    var capture = PacketCapture()
+    add(packets, to: &capture)
+    let named = try #require(capture.streams(clockRate: 16_001).first)
+    #expect(named.formats.allSatisfy { $0.format.clockRate == 16_001 })
   }
 
   @Test func descriptionsByTCPAreRead() throws {

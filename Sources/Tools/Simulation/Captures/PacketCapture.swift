@@ -32,11 +32,17 @@ package struct PacketCapture {
     }
   }
 
+  /// Addresses of the hosts between which packets went.
+  private struct Way: Hashable {
+    let from: [UInt8]
+    let to: [UInt8]
+  }
+
   private var flows: [RTPFlow.Key: Int] = [:]
   private var sources: [RTPFlow] = []
   private var described = DescribedFormats()
-  /// Reports by source, and by the hosts of who sent the report and of who got it.
-  private var reports: [UInt32: [[[UInt8]]: CapturedStream.Report]] = [:]
+  /// Reports by source, and by the way that they went.
+  private var reports: [UInt32: [Way: CapturedStream.Report]] = [:]
   /// True if the file ends within a packet.
   var isCutOff = false
   private var unknownLinks: Set<Int> = []
@@ -102,14 +108,14 @@ package struct PacketCapture {
 
   private mutating func addOther(_ datagram: CapturedDatagram) {
     described.note(datagram.payload)
-    let hosts = [datagram.source.address, datagram.destination.address]
+    let way = Way(from: datagram.source.address, to: datagram.destination.address)
     let bytes = Array(datagram.payload)
     guard bytes.count >= 8, bytes[0] >> 6 == 2 else { return }
     var reader = RTCPReader()
     let buffer = ByteBuffer(bytes)
     while let item = reader.next(in: buffer, length: bytes.count) {
       guard case .report(_, let block) = item else { continue }
-      reports[block.ssrc, default: [:]][hosts] = CapturedStream.Report(
+      reports[block.ssrc, default: [:]][way] = CapturedStream.Report(
         lost: Int(block.cumulativeLost),
         jitter: Int(block.jitter)
       )
@@ -122,72 +128,77 @@ package struct PacketCapture {
   ///
   /// The user speaks of the voice: beside voice, video keeps its own.
   package func streams(clockRate: Int? = nil) -> [CapturedStream] {
-    let found = streams(clockRate: nil, isForAll: false)
-    guard let clockRate else { return found }
-    return streams(clockRate: clockRate, isForAll: found.allSatisfy(\.format.isVideo))
-  }
-
-  private func streams(clockRate: Int?, isForAll: Bool) -> [CapturedStream] {
-    var streams: [CapturedStream] = []
-    for unordered in sources where unordered.isPlausible {
-      var flow = unordered
-      flow.order()
-      let events = flow.eventTypes.union(
-        described.events(to: flow.key.destination, from: flow.key.source)
-      )
-      var counts: [UInt8: Int] = [:]
-      for packet in flow.packets where !events.contains(packet.payloadType) {
-        counts[packet.payloadType, default: 0] += 1
-      }
-      var formats = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
-        (type, format(of: type, in: flow, clockRate, isForAll: isForAll), count)
-      }
-      // Comfort noise of a wideband codec counts as that does.
-      if let main = formats.first(where: { $0.0 != 13 })?.1 {
-        for index in formats.indices where formats[index].0 == 13 {
-          formats[index].1.clockRate = main.clockRate
-        }
-      }
-      // Keys alone are no voice.
-      guard !formats.isEmpty else { continue }
-      streams.append(
-        CapturedStream(
-          number: streams.count + 1,
-          flow,
-          formats: formats,
-          events: events,
-          report: report(about: flow.key)
-        )
+    var found = sources.filter(\.isPlausible).compactMap { media(of: $0) }
+    if let clockRate {
+      let isForAll = found.allSatisfy(\.formats[0].format.isVideo)
+      for index in found.indices { found[index].setClock(clockRate, ofVideo: isForAll) }
+    }
+    return found.enumerated().map { index, media in
+      CapturedStream(
+        number: index + 1,
+        media.flow,
+        formats: media.formats,
+        events: media.events,
+        report: report(about: media.flow.key)
       )
     }
-    return streams
   }
 
-  // Behind a router its own host is another one: then it has to be the only report.
+  /// A flow in the order of its packets, with the formats of their types.
+  private struct Media {
+    let flow: RTPFlow
+    let events: Set<UInt8>
+    var formats: [(payloadType: UInt8, format: MediaFormat, count: Int)]
+
+    /// Sets the clock of dynamic types, of video only if that is asked for.
+    mutating func setClock(_ rate: Int, ofVideo isForVideo: Bool) {
+      for index in formats.indices where formats[index].format.origin != .payloadType {
+        guard isForVideo || !formats[index].format.isVideo else { continue }
+        formats[index].format.clockRate = rate
+        formats[index].format.origin = .user
+      }
+      alignComfortNoise()
+    }
+
+    /// Counts comfort noise of a wideband codec as that codec.
+    mutating func alignComfortNoise() {
+      guard let main = formats.first(where: { $0.payloadType != 13 })?.format else { return }
+      for index in formats.indices where formats[index].payloadType == 13 {
+        formats[index].format.clockRate = main.clockRate
+      }
+    }
+  }
+
+  // Nil for keys alone, which are no voice.
+  private func media(of source: RTPFlow) -> Media? {
+    var flow = source
+    flow.order()
+    let (here, there) = (flow.key.destination, flow.key.source)
+    let events = flow.eventTypes.union(described.events(to: here, from: there))
+    var counts: [UInt8: Int] = [:]
+    for packet in flow.packets where !events.contains(packet.payloadType) {
+      counts[packet.payloadType, default: 0] += 1
+    }
+    let formats = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
+      (payloadType: type, format: format(of: type, in: flow), count: count)
+    }
+    guard !formats.isEmpty else { return nil }
+    var media = Media(flow: flow, events: events, formats: formats)
+    media.alignComfortNoise()
+    return media
+  }
+
+  // Behind a router its own host is another one: then it has to be the only report, and none about
+  // the other direction.
   private func report(about key: RTPFlow.Key) -> CapturedStream.Report? {
     let all = reports[key.ssrc] ?? [:]
-    let own = all[[key.destination.address, key.source.address]]
-    return own ?? (all.count == 1 ? all.first?.value : nil)
+    let (from, to) = (key.destination.address, key.source.address)
+    if let own = all[Way(from: from, to: to)] { return own }
+    return all.count == 1 && all[Way(from: to, to: from)] == nil ? all.first?.value : nil
   }
 
-  private func format(
-    of type: UInt8,
-    in flow: RTPFlow,
-    _ clockRate: Int?,
-    isForAll: Bool
-  ) -> MediaFormat {
+  private func format(of type: UInt8, in flow: RTPFlow) -> MediaFormat {
     if let known = MediaFormat.ofStatic(type) { return known }
-    let found = foundFormat(of: type, in: flow)
-    guard let clockRate, isForAll || !found.isVideo else { return found }
-    return MediaFormat(
-      name: found.name,
-      clockRate: clockRate,
-      origin: .user,
-      isDescribedAsAudio: found.isDescribedAsAudio
-    )
-  }
-
-  private func foundFormat(of type: UInt8, in flow: RTPFlow) -> MediaFormat {
     let said = described.format(of: type, to: flow.key.destination, from: flow.key.source)
     let measured = MediaFormat.measured(ticks: flow.ticksPerSecond(of: type))
     // Pictures of many packets are video, however irregular they are.

@@ -48,15 +48,9 @@ struct StreamTimeline {
     var last: RTPFlow.Packet?
     let usual = Self.usualTicks(of: flow)
     for packet in flow.packets {
-      var step = last.map { Int(Int16(bitPattern: packet.sequence &- $0.sequence)) } ?? 1
-      let isOdd = Self.isOdd(step, of: usual, from: last, to: packet, clockRate)
-      var isFar = abs(step) >= Self.farthest || isOdd
-      if isFar, let missed = Self.outage(from: last, to: packet, clockRate) {
-        step = missed
-        isFar = false
-      }
-      restarts += isFar ? 1 : 0
-      let number = isFar ? newest + 1 : newest + Int64(step)
+      let step = last.map { Self.step(from: $0, to: packet, usual, clockRate) } ?? 1
+      restarts += step == nil ? 1 : 0
+      let number = newest + Int64(step ?? 1)
       reordered += number < newest ? 1 : 0
       numbered.append((number, packet))
       if number > newest || last == nil {
@@ -87,41 +81,33 @@ struct StreamTimeline {
     return means.isEmpty ? nil : means.sorted()[means.count / 10]
   }
 
-  // True for a step of some hundreds that neither the timestamps nor the time went along with.
-  private static func isOdd(
-    _ step: Int,
-    of usual: Double?,
-    from last: RTPFlow.Packet?,
+  // Step of the numbers from the newest packet to the next; nil if they start anew.
+  //
+  // A large one has to be what the timestamps and the time say as well. `usual` is that of
+  // `usualTicks`.
+  private static func step(
+    from last: RTPFlow.Packet,
     to packet: RTPFlow.Packet,
-    _ clockRate: (UInt8) -> Int
-  ) -> Bool {
-    guard abs(step) >= near, let usual, let last else { return false }
-    let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
-    let expected = Double(step) * usual
-    let seconds = expected / Double(clockRate(packet.payloadType))
-    // Packets of other lengths, and pauses. No packet is overtaken by two seconds of others.
-    if (0.25...4).contains(ticks / expected), seconds > -2 { return false }
-    guard step > 0 else { return true }
-    return Double(packet.arrival &- last.arrival) / 1e9 < seconds / 4
-  }
-
-  // The step of the numbers over an outage of a minute and more, in which they went on as the
-  // timestamps did, and as time did; nil if they did not.
-  private static func outage(
-    from last: RTPFlow.Packet?,
-    to packet: RTPFlow.Packet,
+    _ usual: Double?,
     _ clockRate: (UInt8) -> Int
   ) -> Int? {
-    guard let last else { return nil }
-    let step = Int(packet.sequence &- last.sequence)
-    let ticks = Int(Int32(bitPattern: packet.timestamp &- last.timestamp))
-    let sent = Double(ticks) / Double(clockRate(packet.payloadType))
+    let step = Int(Int16(bitPattern: packet.sequence &- last.sequence))
+    let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    let rate = Double(clockRate(packet.payloadType))
     let arrived = Double(packet.arrival &- last.arrival) / 1e9
-    // Packets of 2.5 to 120 ms.
-    guard step >= farthest, abs(sent - arrived) < 2,
-      (0.002...0.13).contains(sent / Double(step))
-    else { return nil }
-    return step
+    if abs(step) < farthest {
+      guard abs(step) >= near, let usual else { return step }
+      let expected = Double(step) * usual
+      // Packets of other lengths, and pauses. No packet is overtaken by two seconds of others.
+      if (0.25...4).contains(ticks / expected), expected / rate > -2 { return step }
+      if step > 0 { return arrived >= expected / rate / 4 ? step : nil }
+    }
+    // An outage of a minute and more, of packets of 2.5 to 120 ms.
+    let missed = Int(packet.sequence &- last.sequence)
+    let isOutage =
+      missed >= farthest && abs(ticks / rate - arrived) < 2
+      && (0.002...0.13).contains(ticks / rate / Double(missed))
+    return isOutage ? missed : nil
   }
 
   private mutating func take(
