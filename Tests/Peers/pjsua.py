@@ -7,10 +7,7 @@ import select
 import sys
 
 import pjsua2 as pj
-
-
-def say(*words):
-    print(*words, flush=True)
+from console import say
 
 
 class Call(pj.Call):

@@ -5,17 +5,13 @@ usage: sipral_phone.py PORT [call URI]
 Commands on standard input: digits TEXT, hold, resume, hangup, quit. Events on standard output, a line each."""
 import asyncio
 import sys
-import threading
 
 import sipral
+from console import commands, say
 from sipral import _sipral_cffi
 
 # The direction of media, of the library.
 BOTH_WAYS = 1
-
-
-def say(*words):
-    print(*words, flush=True)
 
 
 async def echo(call):
@@ -48,17 +44,10 @@ async def follow(call):
 async def main():
     port, words = int(sys.argv[1]), sys.argv[2:]
     loop = asyncio.get_running_loop()
-    lines = asyncio.Queue()
-
-    def read():
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(lines.put_nowait, line.split())
-        loop.call_soon_threadsafe(lines.put_nowait, ["quit"])
-
+    lines = commands(loop)
     with sipral.Stack(bind_host="127.0.0.1", bind_port=port, loop=loop) as stack:
         # It wants a server, though it registers nowhere.
         account = stack.add_account(f"sip:peer@127.0.0.1:{port}", registrar_address="127.0.0.1:9")
-        threading.Thread(target=read, daemon=True).start()
         say("ready")
         call = None
         if "call" in words:
@@ -77,7 +66,7 @@ async def main():
                     asyncio.create_task(follow(call))
                 event = asyncio.create_task(stack.events.get())
             if line.done():
-                command = line.result() or [""]
+                command = line.result()
                 if command[0] == "quit":
                     return
                 elif command[0] == "digits":

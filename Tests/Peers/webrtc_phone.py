@@ -8,19 +8,15 @@ import fractions
 import importlib
 import os
 import sys
-import threading
 
 import av
+from console import commands, say
 from sip_line import Line
 
 os.environ["WRTC_ALLOW_LOOPBACK"] = "1"
 rtc = importlib.import_module(sys.argv[1])
 
 RATE, FRAMES = 48000, 960
-
-
-def say(*words):
-    print(*words, flush=True)
 
 
 class Echo(rtc.MediaStreamTrack):
@@ -60,15 +56,7 @@ class Echo(rtc.MediaStreamTrack):
 
 async def main():
     port, words = int(sys.argv[2]), sys.argv[3:]
-    loop = asyncio.get_running_loop()
-    lines = asyncio.Queue()
-
-    def read():
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(lines.put_nowait, line.strip())
-        loop.call_soon_threadsafe(lines.put_nowait, "quit")
-
-    threading.Thread(target=read, daemon=True).start()
+    lines = commands(asyncio.get_running_loop())
     peer, echo, line = rtc.RTCPeerConnection(), Echo(), Line(port)
     line.connected = lambda: say("connected")
     line.ended = lambda: say("ended 200")
@@ -101,7 +89,7 @@ async def main():
         peer.addTrack(echo)
         uri = words[words.index("call") + 1]
         await offer(lambda description: line.call(uri, description))
-    while (command := await lines.get()) != "quit":
+    while (command := (await lines.get())[0]) != "quit":
         if command in ("hold", "resume"):
             peer.getTransceivers()[0].direction = "sendonly" if command == "hold" else "sendrecv"
             await offer(line.offer)
