@@ -62,4 +62,16 @@ struct RequestCheckTests {
     check.accepted?.append("*/*")
     #expect(check.refusal == nil)
   }
+
+  /// Known methods have their own answers, and others are not implemented.
+  @Test(arguments: [
+    ("MESSAGE", 405, "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY,UPDATE\r\n"),
+    ("REGISTER", 405, "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY,UPDATE\r\n"),
+    ("SUBSCRIBE", 489, "Allow-Events: refer\r\n"), ("UPDATE", 481, ""), ("CANCEL", 481, ""),
+    ("PRACK", 481, ""), ("NOBODYKNOWS", 501, ""),
+  ])
+  func unwantedRequestsAreRefusedByTheirKind(method: String, code: UInt16, headers: String) {
+    let refusal = RequestCheck.refusal(ofUnwanted: method)
+    #expect(refusal.code == code && refusal.headers == headers)
+  }
 }

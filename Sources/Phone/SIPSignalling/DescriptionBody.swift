@@ -162,11 +162,8 @@ extension DescriptionBody {
   @unsafe
   init(of message: UnsafePointer<sip_msg>) {
     let buffer = unsafe message.pointee.mb
-    // Bytes of a datagram behind the stated length are no part of the message (RFC 3261 18.3).
-    let length = unsafe message.pointee.clen
-    let most = unsafe length.p == nil ? Int.max : Int(String(length)) ?? .max
     let body = unsafe buffer.map {
-      unsafe UnsafeBufferPointer(start: mbuf_buf($0), count: min(mbuf_get_left($0), max(0, most)))
+      unsafe UnsafeBufferPointer(start: mbuf_buf($0), count: re_body_length(message))
     }
     func value(_ header: sip_hdrid) -> String? {
       unsafe sip_msg_hdr(message, header).map { unsafe String($0.pointee.val) }

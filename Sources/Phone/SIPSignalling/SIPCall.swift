@@ -356,11 +356,11 @@ final class SIPCall {
     report(.ringing(id))
     // Early media (RFC 3960): what the network says before somebody answers. One that makes no
     // sense is no reason to end the call.
-    guard let body = unsafe DescriptionBody.buffer(of: message) else { return }
+    guard case .description(let bytes) = unsafe DescriptionBody(of: message).content,
+      let body = unsafe re_buffer_from(bytes, bytes.count)
+    else { return }
     defer { _ = unsafe mem_deref(body) }
-    if case .description(let bytes) = unsafe DescriptionBody(of: message).content {
-      earlyAnswer = unsafe (String(message.pointee.to.tag), bytes)
-    }
+    earlyAnswer = unsafe (String(message.pointee.to.tag), bytes)
     guard let media = unsafe description?.negotiateEarly(with: body) else { return }
     report(.media(id, media))
   }
@@ -375,9 +375,7 @@ final class SIPCall {
       // A re-INVITE of libre's asks for no timer; the far side may go on with it.
       if unsafe !message.pointee.req { unsafe noteTimer(in: message) }
     }
-    let body = unsafe message.flatMap {
-      unsafe DescriptionBody.buffer(of: $0) ?? answerBefore($0)
-    }
+    let body = unsafe message.flatMap { unsafe answer(in: $0) }
     defer { _ = unsafe mem_deref(body) }
     guard let body = unsafe body, let description,
       let media = unsafe description.negotiate(with: body, isOffer: false)
@@ -396,12 +394,18 @@ final class SIPCall {
   // Gateways answer in a provisional response, and leave it out of the last one (RFC 3261 section
   // 13.2.1: the first description is the answer).
   @unsafe
-  private func answerBefore(_ message: UnsafePointer<sip_msg>) -> UnsafeMutablePointer<mbuf>? {
-    guard !isEstablished, let (tag, bytes) = earlyAnswer, unsafe !message.pointee.req,
-      unsafe DescriptionBody(of: message).content == .none,
-      unsafe tag == String(message.pointee.to.tag)
-    else { return nil }
-    return unsafe re_buffer_from(bytes, bytes.count)
+  private func answer(in message: UnsafePointer<sip_msg>) -> UnsafeMutablePointer<mbuf>? {
+    switch unsafe DescriptionBody(of: message).content {
+    case .description(let bytes):
+      return unsafe re_buffer_from(bytes, bytes.count)
+    case .unknown:
+      return nil
+    case .none:
+      guard !isEstablished, let (tag, bytes) = earlyAnswer,
+        unsafe !message.pointee.req && tag == String(message.pointee.to.tag)
+      else { return nil }
+      return unsafe re_buffer_from(bytes, bytes.count)
+    }
   }
 
   // A re-INVITE, or an offer asked for by one that has no description.

@@ -343,15 +343,11 @@ final class SIPStack {
         return true
       }
       _ = unsafe re_reply_options(sip, message)
-    } else if unsafe re_is_method(message, "UPDATE") != 0 {
-      if unsafe !gotUpdate(message) {
-        unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
-      }
-    } else if unsafe re_is_method(message, "CANCEL") != 0 {
-      unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
-    } else {
-      unsafe refuse(message, 501, "Not Implemented")
+      return true
     }
+    if unsafe re_is_method(message, "UPDATE") != 0, unsafe gotUpdate(message) { return true }
+    let refusal = RequestCheck.refusal(ofUnwanted: unsafe String(message.pointee.met))
+    unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
     return true
   }
 }

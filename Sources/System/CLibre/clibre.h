@@ -216,10 +216,14 @@ static inline int re_probe(struct sip_request **request, struct sip *sip, const 
                       target, from, name, name);
 }
 
-/* Bytes of the body: what lies behind `Content-Length` is none of it (RFC 3261 section 18.3). */
+/* Bytes of the body: what lies behind `Content-Length` is none of it (RFC 3261 section 18.3). pl_u32 reads 0 where there is no number. */
 static inline size_t re_body_length(const struct sip_msg *message) {
   size_t left = message->mb ? mbuf_get_left(message->mb) : 0;
-  return pl_isset(&message->clen) && pl_u32(&message->clen) < left ? pl_u32(&message->clen) : left;
+  const struct pl *length = &message->clen;
+  if (!pl_isset(length) || length->l > 9) return left;
+  for (size_t i = 0; i < length->l; i++)
+    if (length->p[i] < '0' || length->p[i] > '9') return left;
+  return pl_u32(length) < left ? pl_u32(length) : left;
 }
 
 /* The digit that a value begins with: one alone, or the number of its event (RFC 4733 section 3.2), 10 to 15; 0 for others. */
@@ -332,16 +336,24 @@ static inline const char *re_call_id(const struct sipsess *session) {
   return session ? sip_dialog_callid(sipsess_dialog(session)) : NULL;
 }
 
+/* True if an address is reached by TLS. */
+static inline bool re_uri_is_secure(const struct uri *uri) {
+  struct pl transport;
+  if (!pl_strcasecmp(&uri->scheme, "sips")) return true;
+  return !msg_param_decode(&uri->params, "transport", &transport) && !pl_strcasecmp(&transport, "tls");
+}
+
+/* The numeric address that a URI names; false if it names a host by name. */
+static inline bool re_uri_address(const struct uri *uri, struct sa *address) {
+  uint16_t usual = re_uri_is_secure(uri) ? SIP_PORT_TLS : SIP_PORT;
+  return !sa_set(address, &uri->host, uri->port ? uri->port : usual);
+}
+
 /* The numeric address that the sender of a message names as its own; false if it names none, or one by name. */
 static inline bool re_contact_address(const struct sip_msg *message, struct sa *named) {
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
   struct sip_addr contact;
-  if (!header || sip_addr_decode(&contact, &header->val)) return false;
-  struct pl transport;
-  bool is_secure = !pl_strcasecmp(&contact.uri.scheme, "sips") ||
-                   (!msg_param_decode(&contact.uri.params, "transport", &transport) && !pl_strcasecmp(&transport, "tls"));
-  uint16_t usual = is_secure ? SIP_PORT_TLS : SIP_PORT;
-  return !sa_set(named, &contact.uri.host, contact.uri.port ? contact.uri.port : usual);
+  return header && !sip_addr_decode(&contact, &header->val) && re_uri_address(&contact.uri, named);
 }
 
 static inline bool re_visit_proxy(const struct sip_hdr *header, const struct sip_msg *message, void *arg) {
@@ -354,14 +366,10 @@ static inline bool re_visit_proxy(const struct sip_hdr *header, const struct sip
 /* The numeric address of the nearest proxy that recorded its route in a message; false without one, or if it has a name. */
 static inline bool re_proxy_address(const struct sip_msg *message, struct sa *address) {
   struct sip_addr route;
-  struct pl transport;
   memset(&route, 0, sizeof route);
   /* A request lists the last proxy first, a response the first one last. */
   sip_msg_hdr_apply(message, message->req, SIP_HDR_RECORD_ROUTE, re_visit_proxy, &route);
-  if (!pl_isset(&route.uri.host)) return false;
-  bool is_secure = !pl_strcasecmp(&route.uri.scheme, "sips") ||
-                   (!msg_param_decode(&route.uri.params, "transport", &transport) && !pl_strcasecmp(&transport, "tls"));
-  return !sa_set(address, &route.uri.host, route.uri.port ? route.uri.port : is_secure ? SIP_PORT_TLS : SIP_PORT);
+  return pl_isset(&route.uri.host) && re_uri_address(&route.uri, address);
 }
 
 /* True if a message comes from a server's numeric address and port, and, where there are connections, over one that this side has
@@ -378,11 +386,7 @@ static inline bool re_is_from_server(const struct sip_msg *message, enum sip_tra
 static inline bool re_is_contact_secure(const struct sip_msg *message) {
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
   struct sip_addr contact;
-  struct pl transport;
-  if (!header || sip_addr_decode(&contact, &header->val)) return false;
-  if (!pl_strcasecmp(&contact.uri.scheme, "sips")) return true;
-  return !msg_param_decode(&contact.uri.params, "transport", &transport) &&
-         !pl_strcasecmp(&transport, "tls");
+  return header && !sip_addr_decode(&contact, &header->val) && re_uri_is_secure(&contact.uri);
 }
 
 static inline bool re_is_same_host(const struct sa *one, const struct sa *other) {

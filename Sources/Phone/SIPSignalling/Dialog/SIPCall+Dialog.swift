@@ -268,7 +268,8 @@ extension SIPCall {
     var answer: UnsafeMutablePointer<mbuf>?
     if hasOffer {
       guard unsafe gotOffer(&answer, message) == 0 else {
-        return unsafe stack.refuse(message, 488, "Not Acceptable Here")
+        let warning = UserAgent.mediaWarning
+        return unsafe stack.refuse(message, 488, "Not Acceptable Here", headers: warning)
       }
     } else {
       unsafe noteFarSide(message)

@@ -75,6 +75,25 @@ struct RequestCheck: Equatable, Sendable {
     return nil
   }
 
+  /// Refusal of a request that no call, registration or subscription of this side's is about (RFC
+  /// 3261 sections 8.2.1 and 21.5.2, RFC 6665 section 4.2.1.1).
+  static func refusal(ofUnwanted method: String) -> Refusal {
+    switch method {
+    case "CANCEL", "UPDATE", "BYE", "INFO", "PRACK":
+      Refusal(code: 481, phrase: "Call/Transaction Does Not Exist")
+    case "SUBSCRIBE":
+      Refusal(code: 489, phrase: "Bad Event", headers: "Allow-Events: refer\r\n")
+    case "MESSAGE", "PUBLISH", "REGISTER":
+      Refusal(
+        code: 405,
+        phrase: "Method Not Allowed",
+        headers: "Allow: \(unsafe String(cString: re_methods()))\r\n"
+      )
+    default:
+      Refusal(code: 501, phrase: "Not Implemented")
+    }
+  }
+
   private func bad(_ reason: String) -> Refusal {
     Refusal(code: 400, phrase: "Bad Request: \(reason)")
   }
