@@ -1,7 +1,7 @@
 import BusFixture
 import ALSAAudio
 @testable import AVFAudio
-import DesktopServices
+@testable import DesktopServices
 import Foundation
 import Testing
 
@@ -287,6 +287,33 @@ struct CallArbiterTests {
     #expect(throws: (any Error).self) { try session.setActive(true) }
     #expect(CallArbiter(address: daemon.address).claim())
     #expect(await told.next() == "Play")
+  }
+
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      (AVAudioSession.CategoryOptions(), "Paused", 1.0), (.mixWithOthers, "Playing", 1),
+      (.duckOthers, "Playing", 0.25),
+    ]
+  )
+  func R98_playersArePausedLoweredOrLeftAlone(
+    options: AVAudioSession.CategoryOptions,
+    status: String,
+    volume: Double
+  ) async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
+    let session = Self.program(on: daemon)
+    try session.setCategory(.playAndRecord, options: options)
+    try await session.activateForCall()
+    // All that the players were asked for is done then.
+    #expect(session.players.quietNames.isEmpty == (options == .mixWithOthers))
+    #expect(music.status == status && music.volume == volume)
+    session.deactivateForCall(keepingDevices: false) {}
+    await session.finishOperations()
+    #expect(session.players.quietNames.isEmpty)
+    #expect(music.status == "Playing" && music.volume == 1)
   }
 
   @Test func withoutABusEverybodyMayCall() throws {

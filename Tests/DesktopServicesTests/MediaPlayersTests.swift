@@ -36,6 +36,38 @@ struct MediaPlayersTests {
     #expect(music.status == "Paused")
   }
 
+  /// A volume that the user sets meanwhile stays, and nobody is lowered twice.
+  @Test(.timeLimit(.minutes(10)))
+  func playersThatAreLoweredGetTheirVolumeBack() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    defer { withExtendedLifetime(daemon) {} }
+    let music = try #require(
+      ScriptedPlayer("music", "Playing", volume: 0.8, address: daemon.address)
+    )
+    let radio = try #require(ScriptedPlayer("radio", "Playing", address: daemon.address))
+    let film = try #require(ScriptedPlayer("film", "Paused", address: daemon.address))
+    let players = MediaPlayers(address: daemon.address)
+    players.duck()
+    players.duck()
+    #expect(players.quietNames.sorted() == ["music", "radio"].map { MediaPlayers.names + $0 })
+    #expect(abs(music.volume - 0.2) < 0.001 && radio.volume == 0.25 && film.volume == 1)
+    #expect(music.status == "Playing")
+    radio.volume = 0.5
+    players.resume()
+    #expect(players.quietNames.isEmpty)
+    #expect(music.volume == 0.8 && radio.volume == 0.5)
+  }
+
+  @Test func quietPlayersAreALineEach() {
+    let name = MediaPlayers.names + "music"
+    for player in [QuietPlayer(name: name), QuietPlayer(name: name, loweredFrom: 0.3)] {
+      #expect(QuietPlayer(line: Substring(player.line)) == player)
+    }
+    for line in ["", "org.example.music", "\(name) loud", "\(name) nan", "\(name) -1"] {
+      #expect(QuietPlayer(line: Substring(line)) == nil, "\(line)")
+    }
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func playersPlayOnWhenTheBusIsBack() async throws {
     guard let daemon = try BusDaemon() else { return }
@@ -46,12 +78,12 @@ struct MediaPlayersTests {
     #expect(await told.next() == "Pause")
     daemon.stop()
     players.resume()
-    #expect(players.pausedNames == ["org.mpris.MediaPlayer2.music"])
+    #expect(players.quietNames == ["org.mpris.MediaPlayer2.music"])
     try daemon.start()
     let again = try #require(ScriptedPlayer("music", "Paused", address: daemon.address))
     var toldAgain = again.told.makeAsyncIterator()
     #expect(await toldAgain.next() == "Play")
-    #expect(players.pausedNames.isEmpty)
+    #expect(players.quietNames.isEmpty)
   }
 
   /// A folder of its own, and the names of what programs that live, or were killed, left there.
@@ -74,17 +106,17 @@ struct MediaPlayersTests {
     try await withFolder { folder, files in
       let players = MediaPlayers(address: daemon.address, folder: folder)
       players.pause()
-      #expect(players.pausedNames == ["org.mpris.MediaPlayer2.music"])
+      #expect(players.quietNames == ["org.mpris.MediaPlayer2.music"])
       #expect(files().count == 1)
       // A second program leaves it to the first, which lives.
       let others = MediaPlayers(address: daemon.address, folder: folder)
-      #expect(others.pausedNames.isEmpty && files().count == 1)
+      #expect(others.quietNames.isEmpty && files().count == 1)
       players.resume()
-      #expect(players.pausedNames.isEmpty && files().isEmpty)
+      #expect(players.quietNames.isEmpty && files().isEmpty)
       players.pause()
-      #expect(players.pausedNames.count == 1)
+      #expect(players.quietNames.count == 1)
       players.forget()
-      #expect(players.pausedNames.isEmpty && files().isEmpty && music.status == "Paused")
+      #expect(players.quietNames.isEmpty && files().isEmpty && music.status == "Paused")
     }
   }
 
@@ -103,7 +135,7 @@ struct MediaPlayersTests {
         ofItemAtPath: file.path
       )
       let players = MediaPlayers(address: daemon.address, folder: folder)
-      #expect(players.pausedNames.isEmpty)
+      #expect(players.quietNames.isEmpty)
       #expect(music.status == status && radio.status == "Stopped" && files().isEmpty)
     }
   }
@@ -119,16 +151,16 @@ struct MediaPlayersTests {
     #expect(await told.next() == "Pause")
     daemon.freeze()
     players.resume()
-    #expect(players.pausedNames == ["org.mpris.MediaPlayer2.music"])
+    #expect(players.quietNames == ["org.mpris.MediaPlayer2.music"])
     daemon.thaw()
     #expect(await told.next() == "Play")
-    #expect(players.pausedNames.isEmpty)
+    #expect(players.quietNames.isEmpty)
   }
 
   @Test func withoutABusNothingHappens() {
     let players = MediaPlayers(address: "unix:path=/nonexistent")
     players.pause()
     players.resume()
-    #expect(players.pausedNames.isEmpty)
+    #expect(players.quietNames.isEmpty)
   }
 }

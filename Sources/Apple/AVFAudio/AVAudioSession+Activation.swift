@@ -192,11 +192,14 @@ extension AVAudioSession {
 
   // A session that mixes leaves other programs alone, and so does one that has no devices.
   private func silenceOthers() {
-    let silences = state.withLock { state in
-      let mixes = state.effectiveOptions.contains(.mixWithOthers) || state.category == .ambient
-      return state.activation.running != nil && !mixes
+    let (isRunning, ducks, mixes) = state.withLock { state in
+      (
+        state.activation.running != nil, state.options.contains(.duckOthers),
+        state.effectiveOptions.contains(.mixWithOthers) || state.category == .ambient
+      )
     }
-    if silences { players.pause() }
+    guard isRunning else { return }
+    if ducks { players.duck() } else if !mixes { players.pause() }
   }
 
   /// Sets whether a call is on hold and none is active; no app may activate the session then.

@@ -218,24 +218,6 @@ package final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// A property of an interface of a service's object; nil if it cannot be read.
-  package func property(
-    _ name: String,
-    of interface: String,
-    at path: String,
-    on destination: String
-  ) -> BusValue? {
-    let answer = ask(
-      destination,
-      path: path,
-      interface: "org.freedesktop.DBus.Properties",
-      "Get",
-      [.string(interface), .string(name)]
-    )
-    guard case .success(let values) = answer else { return nil }
-    return values.first
-  }
-
   /// The name that the bus gave this connection.
   package var uniqueName: String {
     queue.sync { unsafe Self.text(dbus_bus_get_unique_name(connection)) }

@@ -32,6 +32,9 @@ enum BusMarshal {
     case .int64(let number):
       var number = number
       _ = unsafe dbus_message_iter_append_basic(&iterator, code("x"), &number)
+    case .double(let number):
+      var number = number
+      _ = unsafe dbus_message_iter_append_basic(&iterator, code("d"), &number)
     case .bool(let isTrue):
       var number: dbus_bool_t = isTrue ? 1 : 0
       _ = unsafe dbus_message_iter_append_basic(&iterator, code("b"), &number)
@@ -158,6 +161,10 @@ enum BusMarshal {
       var number: Int64 = 0
       unsafe dbus_message_iter_get_basic(&iterator, &number)
       return .int64(number)
+    case code("d"):
+      var number = 0.0
+      unsafe dbus_message_iter_get_basic(&iterator, &number)
+      return .double(number)
     case code("b"):
       var number: dbus_bool_t = 0
       unsafe dbus_message_iter_get_basic(&iterator, &number)

@@ -13,6 +13,8 @@ package indirect enum BusValue: Equatable, Sendable {
   case uint64(UInt64)
   /// `x`.
   case int64(Int64)
+  /// `d`.
+  case double(Double)
   /// `b`.
   case bool(Bool)
   /// `y`.
@@ -48,6 +50,7 @@ package indirect enum BusValue: Equatable, Sendable {
     case .int32: "i"
     case .uint64: "t"
     case .int64: "x"
+    case .double: "d"
     case .bool: "b"
     case .byte: "y"
     case .strings: "as"

@@ -1,11 +1,12 @@
 package import Foundation
 
-/// Pauses the desktop's media players while a call is active (MPRIS 2.2).
+/// Pauses or lowers the desktop's media players while a call is active (MPRIS 2.2).
 ///
-/// Players that are playing are paused, and those that are still paused afterwards are resumed:
-/// what the user did with a player meanwhile counts. Without a bus nothing is paused; paused
-/// players are resumed once there is one, or once a bus that hangs answers again. Players paused by
-/// a program that was killed in a call are resumed when the next program starts within a minute.
+/// Players that are playing are paused, and those that are still paused afterwards are resumed;
+/// lowered ones get their volume back if they still have the lower one: what the user did with a
+/// player meanwhile counts. Without a bus nothing is done; players go on once there is one, or once
+/// a bus that hangs answers again. Players quietened by a program that was killed in a call go on
+/// when the next program starts within a minute.
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
@@ -13,13 +14,13 @@ package import Foundation
 package final class MediaPlayers: @unchecked Sendable {
   private let queue = DispatchQueue(label: "avfaudio.players")
   private let desktop: LastingBus
-  private var paused: [String] = []
-  /// True once paused players may be resumed; without a bus that waits for the next one.
+  private var quiet: [QuietPlayer] = []
+  /// True once quiet players may go on; without a bus that waits for the next one.
   private var isOver = false
   /// True while a bus that hangs is to be asked again.
   private var isWaiting = false
   private let folder: URL?
-  private var file: PausedPlayersFile?
+  private var file: QuietPlayersFile?
   private var fileTimer: (any DispatchSourceTimer)?
 
   /// Time for which a bus that hangs is left alone before it is asked again, in seconds.
@@ -35,7 +36,7 @@ package final class MediaPlayers: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - address: the bus; nil for the user's.
-  ///   - folder: the folder for the file that lists paused players; nil for no file.
+  ///   - folder: the folder for the file that lists quiet players; nil for no file.
   package init(address: String? = nil, folder: URL? = nil) {
     desktop = LastingBus(address: address)
     self.folder = folder
@@ -46,9 +47,9 @@ package final class MediaPlayers: @unchecked Sendable {
     }
     guard let folder else { return }
     queue.async { [self] in
-      let abandoned = PausedPlayersFile.takeAbandoned(in: folder)
+      let abandoned = QuietPlayersFile.takeAbandoned(in: folder)
       guard !abandoned.isEmpty else { return }
-      (paused, isOver) = (paused + abandoned, true)
+      (quiet, isOver) = (quiet + abandoned, true)
       note()
       playOn()
     }
@@ -58,26 +59,51 @@ package final class MediaPlayers: @unchecked Sendable {
     fileTimer?.cancel()
   }
 
-  /// Bus names of the players that were paused and not resumed, once all earlier requests are done;
-  /// for tests.
-  var pausedNames: [String] { queue.sync { paused } }
+  /// Bus names of the players that were quietened and do not go on yet, once all earlier requests
+  /// are done; for tests.
+  var quietNames: [String] { queue.sync { quiet.map(\.name) } }
 
   /// Pauses every player that is playing.
   package func pause() {
-    queue.async { [self] in
-      isOver = false
-      guard let bus = desktop.bus else { return }
-      let playing = bus.names.filter {
-        $0.hasPrefix(Self.names) && Self.status(of: $0, on: bus) == "Playing"
+    quieten { name, _ in QuietPlayer(name: name) }
+  }
+
+  /// Lowers every player that is playing; those without a volume stay as they are.
+  package func duck() {
+    quieten { name, bus in
+      Self.volume(of: name, on: bus).flatMap { volume in
+        volume > 0 ? QuietPlayer(name: name, loweredFrom: volume) : nil
       }
-      paused += playing
-      // Noted first: a program that is killed in between leaves nobody paused for good.
-      note()
-      for name in playing { Self.tell(name, "Pause", on: bus) }
     }
   }
 
-  /// Resumes the players that were paused here; without a bus, once there is one.
+  private func quieten(
+    _ choose: @escaping @Sendable (String, BusConnection) -> QuietPlayer?
+  ) {
+    queue.async { [self] in
+      isOver = false
+      guard let bus = desktop.bus else { return }
+      // One that was lowered plays on, and is not lowered twice.
+      let lowered = Set(quiet.filter { $0.formerVolume != nil }.map(\.name))
+      let chosen = bus.names.filter {
+        $0.hasPrefix(Self.names) && Self.status(of: $0, on: bus) == "Playing"
+      }
+      .compactMap { choose($0, bus) }
+      .filter { $0.formerVolume == nil || !lowered.contains($0.name) }
+      quiet += chosen
+      // Noted first: a program that is killed in between leaves nobody quiet for good.
+      note()
+      for player in chosen {
+        if let volume = player.loweredVolume {
+          Self.setVolume(of: player.name, to: volume, on: bus)
+        } else {
+          Self.tell(player.name, "Pause", on: bus)
+        }
+      }
+    }
+  }
+
+  /// Lets the players go on that were quietened here; without a bus, once there is one.
   package func resume() {
     queue.async { [self] in
       isOver = true
@@ -85,16 +111,16 @@ package final class MediaPlayers: @unchecked Sendable {
     }
   }
 
-  /// Forgets the players that were paused here, and leaves them as they are.
+  /// Forgets the players that were quietened here, and leaves them as they are.
   package func forget() {
     queue.async { [self] in
-      (paused, isOver) = ([], false)
+      (quiet, isOver) = ([], false)
       note()
     }
   }
 
   private func playOn() {
-    guard isOver, !paused.isEmpty, let bus = desktop.bus else { return }
+    guard isOver, !quiet.isEmpty, let bus = desktop.bus else { return }
     guard !bus.names.isEmpty else {
       // It hangs. One that has gone is noticed when it is back.
       guard bus.isConnected, !isWaiting else { return }
@@ -104,35 +130,42 @@ package final class MediaPlayers: @unchecked Sendable {
         self?.playOn()
       }
     }
-    for name in paused where Self.status(of: name, on: bus) == "Paused" {
-      Self.tell(name, "Play", on: bus)
+    for player in quiet {
+      if let volume = player.formerVolume {
+        guard let now = Self.volume(of: player.name, on: bus), player.isLowered(at: now) else {
+          continue
+        }
+        Self.setVolume(of: player.name, to: volume, on: bus)
+      } else if Self.status(of: player.name, on: bus) == "Paused" {
+        Self.tell(player.name, "Play", on: bus)
+      }
     }
     // If the bus went meanwhile, they may not have got the call.
-    if bus.isConnected { (paused, isOver) = ([], false) }
+    if bus.isConnected { (quiet, isOver) = ([], false) }
     note()
   }
 
-  // For the next program, as long as anything is paused.
+  // For the next program, as long as anything is quiet.
   private func note() {
-    guard !paused.isEmpty, let folder else {
+    guard !quiet.isEmpty, let folder else {
       fileTimer?.cancel()
       fileTimer = nil
       file = nil
       return
     }
     if file == nil {
-      file = PausedPlayersFile(in: folder)
+      file = QuietPlayersFile(in: folder)
       guard file != nil else { return }
       let timer = DispatchSource.makeTimerSource(queue: queue)
       timer.schedule(
-        deadline: .now() + .seconds(PausedPlayersFile.touchPeriod),
-        repeating: .seconds(PausedPlayersFile.touchPeriod)
+        deadline: .now() + .seconds(QuietPlayersFile.touchPeriod),
+        repeating: .seconds(QuietPlayersFile.touchPeriod)
       )
       timer.setEventHandler { [weak self] in self?.file?.touch() }
       timer.resume()
       fileTimer = timer
     }
-    file?.write(paused)
+    file?.write(quiet)
   }
 
   private static func status(of name: String, on bus: BusConnection) -> String? {
@@ -141,6 +174,17 @@ package final class MediaPlayers: @unchecked Sendable {
         bus.property("PlaybackStatus", of: player, at: path, on: name)
     else { return nil }
     return status
+  }
+
+  private static func volume(of name: String, on bus: BusConnection) -> Double? {
+    guard case .double(let volume)? = bus.property("Volume", of: player, at: path, on: name),
+      volume.isFinite
+    else { return nil }
+    return volume
+  }
+
+  private static func setVolume(of name: String, to volume: Double, on bus: BusConnection) {
+    bus.setProperty("Volume", of: player, at: path, on: name, to: .double(volume))
   }
 
   private static func tell(_ name: String, _ member: String, on bus: BusConnection) {

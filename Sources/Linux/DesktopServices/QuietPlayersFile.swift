@@ -1,15 +1,14 @@
-import CDBus
 import Foundation
 
-/// A file with the media players that a program has paused: if the program is killed, the next one
-/// resumes them.
+/// A file with the media players that a program has paused or lowered: if the program is killed,
+/// the next one lets them go on.
 ///
 /// The file is locked while its program lives. After a minute without a touch it is ignored: the
 /// user has had time to start the players again, or wants them silent.
 ///
 /// **Life cycle:** the file is made by the initialiser and removed by `deinit`. **Thread safety:**
 /// one thread at a time.
-struct PausedPlayersFile: ~Copyable {
+struct QuietPlayersFile: ~Copyable {
   private static let prefix = "sidetone-paused-"
   /// The most that is read of a file, in bytes.
   private static let capacity = 65_536
@@ -35,9 +34,9 @@ struct PausedPlayersFile: ~Copyable {
     close(descriptor)
   }
 
-  /// Replaces the bus names in the file.
-  borrowing func write(_ names: [String]) {
-    let bytes = Array(names.joined(separator: "\n").utf8)
+  /// Replaces the players in the file.
+  borrowing func write(_ players: [QuietPlayer]) {
+    let bytes = Array(players.map(\.line).joined(separator: "\n").utf8)
     guard ftruncate(descriptor, 0) == 0 else { return }
     _ = unsafe pwrite(descriptor, bytes, bytes.count, 0)
   }
@@ -45,20 +44,20 @@ struct PausedPlayersFile: ~Copyable {
   /// Updates the file's modification time, since its program still lives.
   borrowing func touch() { _ = futimens(descriptor, nil) }
 
-  /// Takes the bus names from files whose programs were killed within the last minute; removes the
+  /// Takes the players from files whose programs were killed within the last minute; removes the
   /// files of all killed programs.
   ///
   /// - Parameters:
   ///   - folder: the folder of the files.
   ///   - now: the wall clock, in seconds since 1970.
-  /// - Returns: the names, in no order.
-  static func takeAbandoned(in folder: URL, at now: Int = time(nil)) -> [String] {
+  /// - Returns: the players, in no order.
+  static func takeAbandoned(in folder: URL, at now: Int = time(nil)) -> [QuietPlayer] {
     // A folder that is not there has no files.
     let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return found.filter { $0.hasPrefix(prefix) }.flatMap { name in
       let path = folder.appendingPathComponent(name).path
       let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-      guard descriptor >= 0 else { return [String]() }
+      guard descriptor >= 0 else { return [QuietPlayer]() }
       defer { close(descriptor) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return [] }
       unsafe unlink(path)
@@ -68,10 +67,8 @@ struct PausedPlayersFile: ~Copyable {
       else { return [] }
       var bytes = [UInt8](repeating: 0, count: capacity)
       let length = max(0, unsafe read(descriptor, &bytes, bytes.count))
-      // libdbus ends a program that calls what is no name.
       return String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n")
-        .map { String($0) }
-        .filter { unsafe $0.hasPrefix(MediaPlayers.names) && dbus_validate_bus_name($0, nil) != 0 }
+        .compactMap { QuietPlayer(line: $0) }
     }
   }
 }
