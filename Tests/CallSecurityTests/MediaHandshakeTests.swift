@@ -45,6 +45,24 @@ struct MediaHandshakeTests {
     #expect(server.answeringAddress == nil)
   }
 
+  /// Whole flights of a handshake that come from elsewhere are not taken.
+  @Test func sideThatBeginsHearsNamedHostsOnly() throws {
+    let address = try #require(SocketAddress(host: "192.0.2.7", port: 5_004))
+    let elsewhere = try #require(SocketAddress(host: "192.0.2.8", port: 5_004))
+    var server = MediaHandshake(waitingWith: try Identity.make())
+    var client = try MediaHandshake(Identity.make(), towards: address)
+    for datagram in client.takeOutgoing() {
+      server.receive(.init(bytes: datagram.bytes, source: address))
+    }
+    let flight = server.takeOutgoing()
+    for datagram in flight { client.receive(.init(bytes: datagram.bytes, source: elsewhere)) }
+    #expect(!flight.isEmpty && client.takeOutgoing().isEmpty)
+    // Signalling comes from there, behind a router: then the same flight is answered.
+    client.admit(host: elsewhere.host, hasAnswered: true)
+    for datagram in flight { client.receive(.init(bytes: datagram.bytes, source: elsewhere)) }
+    #expect(!client.takeOutgoing().isEmpty)
+  }
+
   /// The far side's certificate arrives before signalling names the expected one.
   @Test func aHandshakeMayBeOverBeforeTheAnswer() throws {
     let handshakes = try Handshakes()

@@ -1,5 +1,6 @@
 import CallSecurity
 import Foundation
+import SRTP
 import Testing
 import VoiceEngine
 
@@ -122,6 +123,18 @@ struct EventPrinterTests {
   }
 
   // MARK: For people
+
+  /// An attacker may leave the words out, so their absence is said wherever they would tell.
+  @Test(arguments: [
+    (PeerStanding.new, true), (.temporary, true), (.known, false), (.verified, false),
+  ])
+  func absenceOfWordsIsSaid(standing: PeerStanding, isSaid: Bool) throws {
+    let fingerprint = Fingerprint(bytes: [UInt8](repeating: 1, count: 32))
+    let encryption = Encryption(profile: .aeadAES128GCM, fingerprint: fingerprint, words: nil)
+    let event = PhoneEvent.secured(call, .encrypted(encryption, standing: standing))
+    let text = EventPrinter.text(of: event, namesKeys: true, announcesAddresses: true)
+    #expect(try #require(text).contains("somebody may sit between you") == isSaid)
+  }
 
   @Test func textNamesKeysOnlyWhereTheyCanBePressed() throws {
     for (event, name) in events {

@@ -103,6 +103,25 @@ struct CallAdmissionTests {
     #expect(isServerAnswered)
   }
 
+  @Test mutating func lineThatAnswersByItselfAnswersAThousandQuestionsAtOnceAndThen500ASecond() {
+    admission = CallAdmission(.service, at: now)
+    var answered = 0
+    for _ in 0..<50_000 where admission.answers(isByServer: false, at: now) { answered += 1 }
+    #expect(answered == 1_000)
+    wait(milliseconds: 100)
+    for _ in 0..<50_000 where admission.answers(isByServer: false, at: now) { answered += 1 }
+    #expect(answered == 1_050)
+  }
+
+  /// A server's calls have the room of known callers, and a share that strangers cannot use up.
+  @Test mutating func serverOfAnAccountIsKnown() {
+    var stranger = 0
+    while refusal("203.0.113.\(stranger)") == nil { stranger += 1 }
+    let crowded = CallAdmission.Ringing(all: 15, fromHost: 9)
+    #expect(refusal("203.0.113.200", crowded) != nil)
+    #expect(refusal("192.0.2.1", isByServer: true, crowded) == nil)
+  }
+
   /// One host does not use up the share of all strangers.
   @Test mutating func hostWithoutAShareTakesNothingFromOthers() {
     for _ in 0..<1_000 { _ = refusal("192.0.2.1") }

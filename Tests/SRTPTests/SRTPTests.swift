@@ -99,6 +99,17 @@ struct SRTPTests {
     #expect(ends.receiver.dropped == 301)
   }
 
+  /// A packet that is late by less than 1,024 numbers passes once, and a later one not at all.
+  @Test(arguments: SRTPProfile.allCases)
+  func lastThousandPacketsAreRemembered(profile: SRTPProfile) throws {
+    let ends = try Ends(profile)
+    let sent = try (0...1_024).map { try #require(ends.protect(rtp(UInt16($0), [1]))) }
+    for packet in sent[2...] { #expect(ends.unprotect(packet) != nil) }
+    #expect(ends.unprotect(sent[0]) == nil)
+    #expect(ends.unprotect(sent[1]) != nil)
+    for packet in sent { #expect(ends.unprotect(packet) == nil) }
+  }
+
   /// Reordered packets within the replay window pass once each, and none twice.
   @Test(arguments: 1...20)
   func reorderedPacketsPassOnce(seed: UInt64) throws {
