@@ -58,6 +58,26 @@ struct ActionRulesTests {
     #expect(script.entry("A")?.connected == date)
   }
 
+  @Test func R7_datedStartsAndEndsAreRecorded() throws {
+    let script = CallScript()
+    let start = try script.start("A")[0]
+    let (began, over) = (CallDate(secondsSince1970: 4_711), CallDate(secondsSince1970: 4_811))
+    script.control.answer(start.id, isFulfilled: true, date: began, at: script.now)
+    script.connected("A")
+    let end = try script.request(("A", .end))[0]
+    script.control.answer(end.id, isFulfilled: true, date: over, at: script.now)
+    script.take()
+    script.wait(0)
+    let record = try #require(script.records.first)
+    #expect(record.started == began && record.ended == over)
+    // Without a date it is the present time.
+    try script.start("B")
+    try script.fulfil("B")
+    try script.request(("B", .end))
+    try script.fulfil("B")
+    #expect(script.records.last?.ended == script.now.date)
+  }
+
   @Test func R8_R9_R10_timedOutAnswerEndsTheCallByAnAction() throws {
     let script = CallScript()
     try script.incoming("A")
