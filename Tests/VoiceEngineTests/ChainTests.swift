@@ -104,6 +104,31 @@ struct ChainTests {
     #expect(chain.captured - chain.delivered == 100, "what waits for its block is not delivered")
   }
 
+  /// Filters come and go in mid-block, and every sample passes, in its order.
+  @Test func filtersAreExchangedWithoutAGap() throws {
+    var chain = try CaptureChain(rate: .voice, filters: SpeechFilterSettings())
+    let settings = SpeechFilterSettings(echoCancellation: true)
+    var other = try CaptureChain.filter(settings)
+    let ramp = SampleBuffer((0..<100).map { Float($0) / 100 })
+    var frames = 0
+    func process() {
+      chain.process(ramp, count: 100, reference: EchoReference())
+      frames += chain.outputFrames
+    }
+    process()
+    #expect(frames == 100 && chain.delayNanoseconds == 0)
+    chain.exchange(&other, needsReference: true)
+    let (isEmpty, needsReference) = (other == nil, chain.needsReference)
+    #expect(isEmpty && needsReference && chain.delayNanoseconds == 5_000_000)
+    for _ in 0..<3 { process() }
+    #expect(frames == 340 && chain.captured - chain.delivered == 60)
+    chain.exchange(&other, needsReference: false)
+    process()
+    #expect(frames == 500 && chain.captured == 500 && chain.delivered == 500)
+    // The last of the waiting samples, then those of the last block.
+    #expect(chain.output[59] == 0.99 && chain.output[60] == 0 && chain.output[159] == 0.99)
+  }
+
   @Test func gapOfTheMicrophoneIsCountedAt48kHz() throws {
     var chain = try CaptureChain(rate: SampleRate(hertz: 16_000), filters: SpeechFilterSettings())
     let lost = chain.skip(1_600)

@@ -111,7 +111,7 @@ struct VoiceLoopTests {
     streams = VoiceStreams(signals)
     var reports = TripleBufferWriter<EngineStatistics>()
     self.reports = Reports(reports.makeReader())
-    var replacements = RingProducer<LentObject<DeviceReplacement<ScriptedHeadset>>>(capacity: 2)
+    var changes = RingProducer<DeviceChange<ScriptedHeadset>>(capacity: 2)
     let settings = EngineSettings()
     loop = try Loop(
       device: ScriptedHeadset(card),
@@ -119,7 +119,7 @@ struct VoiceLoopTests {
       time: time,
       signals: signals,
       streams: streams.makeTable(),
-      replacements: replacements.makeConsumer(),
+      changes: changes.makeConsumer(),
       reports: reports,
       monitor: LoopMonitor(settings, capture: nil, playback: nil),
       stageTimes: nil

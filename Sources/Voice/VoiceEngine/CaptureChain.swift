@@ -16,7 +16,7 @@ struct CaptureChain: ~Copyable {
   /// Delay of rate conversion and filters in nanoseconds, without the wait for a whole block.
   var delayNanoseconds: Int64 {
     @_noAllocation @_noLocks get {
-      let filtering = filter == nil ? 0 : SampleRate.voice.nanoseconds(of: blockFrames)
+      let filtering = filter == nil ? 0 : SampleRate.voice.nanoseconds(of: Self.blockFrames)
       switch resampler {
       case .some(let resampler): return filtering + resampler.lookAheadNanoseconds
       case .none: return filtering
@@ -27,27 +27,25 @@ struct CaptureChain: ~Copyable {
   private var rate: SampleRate
   private var resampler: FixedRateResampler?
   private var filter: SpeechFilter?
-  private let blockFrames: FrameCount
+  /// Frames of a filter's block, 5 ms: the preprocessor delays by one block, and 2.5 ms is too
+  /// coarse in frequency.
+  private static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private var block: SampleBuffer
   private var far: SampleBuffer
   private var blockFill = 0
   private var converted = SampleBuffer(repeating: 0, count: 32_768)
 
   /// True if the filters need the sound that the loudspeaker played.
-  let needsReference: Bool
+  private(set) var needsReference: Bool
 
   /// Creates a chain for a microphone at `rate`.
   init(rate: SampleRate, filters: SpeechFilterSettings) throws {
     needsReference = filters.echoCancellation
-    // Blocks of 5 ms: the preprocessor delays by one block, and 2.5 ms is too coarse in frequency.
-    let blockFrames = 240
     let resampler = try Self.resampler(from: rate)
-    let filter: SpeechFilter? =
-      filters.isEmpty ? nil : try SpeechFilter(filters, blockFrames: blockFrames)
+    let filter = try Self.filter(filters)
     self.rate = rate
-    self.blockFrames = blockFrames
-    block = SampleBuffer(repeating: 0, count: blockFrames)
-    far = SampleBuffer(repeating: 0, count: blockFrames)
+    block = SampleBuffer(repeating: 0, count: Self.blockFrames)
+    far = SampleBuffer(repeating: 0, count: Self.blockFrames)
     self.resampler = consume resampler
     self.filter = consume filter
   }
@@ -55,6 +53,18 @@ struct CaptureChain: ~Copyable {
   /// Returns a resampler from `rate` to 48 kHz, nil if none is needed.
   static func resampler(from rate: SampleRate) throws -> FixedRateResampler? {
     rate == .voice ? nil : try FixedRateResampler(from: rate, to: .voice)
+  }
+
+  /// Returns the filters of those settings, nil if none is needed.
+  static func filter(_ settings: SpeechFilterSettings) throws -> SpeechFilter? {
+    settings.isEmpty ? nil : try SpeechFilter(settings, blockFrames: blockFrames)
+  }
+
+  /// Exchanges the filters for others, which then hold the old ones; not a sample is lost.
+  @_noAllocation @_noLocks
+  mutating func exchange(_ filter: inout SpeechFilter?, needsReference: Bool) {
+    self.needsReference = needsReference
+    swap(&self.filter, &filter)
   }
 
   /// Continues with another microphone, at `rate`, and exchanges the resampler for `resampler`.
@@ -73,21 +83,36 @@ struct CaptureChain: ~Copyable {
     reference: borrowing EchoReference
   ) {
     guard filter != nil else {
-      outputFrames = Self.convert(samples, count: count, by: &resampler, into: &output)
-      captured += Int64(outputFrames)
+      passUnfiltered(samples, count: count)
       return
     }
     outputFrames = 0
     let frames = Self.convert(samples, count: count, by: &resampler, into: &converted)
     var taken = 0
     while taken < frames {
-      let part = min(frames - taken, blockFrames - blockFill)
+      let part = min(frames - taken, Self.blockFrames - blockFill)
       block.copy(from: converted, at: taken, to: blockFill, count: part)
       taken += part
       blockFill += part
       captured += Int64(part)
-      if blockFill == blockFrames { processBlock(reference: reference) }
+      if blockFill == Self.blockFrames { processBlock(reference: reference) }
     }
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func passUnfiltered(_ samples: borrowing SampleBuffer, count: FrameCount) {
+    guard blockFill > 0 else {
+      outputFrames = Self.convert(samples, count: count, by: &resampler, into: &output)
+      captured += Int64(outputFrames)
+      return
+    }
+    // They waited for filters that are gone.
+    output.copy(from: block, count: blockFill)
+    let frames = Self.convert(samples, count: count, by: &resampler, into: &converted)
+    output.copy(from: converted, at: 0, to: blockFill, count: frames)
+    outputFrames = blockFill + frames
+    captured += Int64(frames)
+    blockFill = 0
   }
 
   // Brings `count` frames to 48 kHz, and returns how many they are then.
@@ -109,13 +134,13 @@ struct CaptureChain: ~Copyable {
   @_noAllocation @_noLocks
   private mutating func processBlock(reference: borrowing EchoReference) {
     reference.copy(
-      from: captured - Int64(blockFrames),
-      count: blockFrames,
+      from: captured - Int64(Self.blockFrames),
+      count: Self.blockFrames,
       into: &far
     )
     filter?.process(&block, far: far)
-    output.copy(from: block, to: outputFrames, count: blockFrames)
-    outputFrames += blockFrames
+    output.copy(from: block, to: outputFrames, count: Self.blockFrames)
+    outputFrames += Self.blockFrames
     blockFill = 0
   }
 

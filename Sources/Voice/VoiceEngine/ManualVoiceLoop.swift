@@ -1,5 +1,6 @@
 package import MediaCore
 package import RealTime
+package import SpeechDSP
 
 /// Voice loop of one call without a thread: its owner runs each iteration, at any time.
 ///
@@ -36,7 +37,7 @@ package final class ManualVoiceLoop<
     settings: EngineSettings,
     time: Time
   ) throws {
-    var replacements = RingProducer<LentObject<DeviceReplacement<Device>>>(capacity: 2)
+    var changes = RingProducer<DeviceChange<Device>>(capacity: 2)
     var reports = TripleBufferWriter<EngineStatistics>()
     var stageTimes: RingProducer<StageTime>?
     if settings.trace != .off { stageTimes = RingProducer(capacity: 4_096) }
@@ -50,7 +51,7 @@ package final class ManualVoiceLoop<
       time: time,
       signals: signals,
       streams: streams.makeTable(),
-      replacements: replacements.makeConsumer(),
+      changes: changes.makeConsumer(),
       reports: reports,
       monitor: LoopMonitor(settings, capture: nil, playback: nil),
       stageTimes: stageTimes
@@ -86,6 +87,13 @@ package final class ManualVoiceLoop<
   /// Throws the device's error, and then nothing has changed.
   package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     loop.replace(try DeviceReplacement(sides, with: device))
+  }
+
+  /// Replaces the microphone's filters.
+  ///
+  /// Throws SpeexDSP's error, and then nothing has changed.
+  package func setFilters(_ settings: SpeechFilterSettings) throws {
+    loop.replaceFilter(try FilterReplacement(settings))
   }
 
   /// Look-ahead of the encoder, in nanoseconds.

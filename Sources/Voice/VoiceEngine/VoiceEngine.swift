@@ -1,6 +1,7 @@
 import CLinux
 import MediaCore
 public import RealTime
+package import SpeechDSP
 import Synchronization
 
 /// Device and the streams that use it, on one voice thread.
@@ -22,25 +23,25 @@ public final class VoiceEngine<
   }
 
   private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
-  private typealias Replacement = DeviceReplacement<Device>
+  private typealias Change = DeviceChange<Device>
 
-  /// Replaced sides of devices on their way to the voice thread, or back from it.
+  /// Replaced sides of devices and filters on their way to the voice thread, or back from it.
   private final class LentReplacements: Sendable {
     private struct State {
-      var all: [Replacement] = []
+      var all: [any AnyObject & Sendable] = []
       var isClosed = false
     }
 
     private let state = Mutex(State())
 
     /// Keeps `replacement`, unless the voice thread has ended.
-    func append(_ replacement: Replacement) {
+    func append(_ replacement: some AnyObject & Sendable) {
       state.withLock { if !$0.isClosed { $0.all.append(replacement) } }
     }
 
-    /// Removes `replacement`, whose device is closed outside the lock, since that may take a
+    /// Removes `replacement`, whose contents is closed outside the lock, since that may take a
     /// second.
-    func remove(_ replacement: Replacement) {
+    func remove(_ replacement: some AnyObject & Sendable) {
       state.withLock { $0.all.removeAll { $0 === replacement } }
     }
 
@@ -48,7 +49,7 @@ public final class VoiceEngine<
     func close() {
       let all = state.withLock { state in
         state.isClosed = true
-        return exchange(&state.all, with: [])
+        return Swift.exchange(&state.all, with: [])
       }
       withExtendedLifetime(all) {}
     }
@@ -56,7 +57,7 @@ public final class VoiceEngine<
 
   private struct Control: ~Copyable {
     var reports: TripleBufferReader<EngineStatistics>
-    var replacementsToSend: RingProducer<LentObject<Replacement>>
+    var changesToSend: RingProducer<Change>
     var monitorCapture: RingConsumer<Float>?
     var monitorPlayback: RingConsumer<Float>?
     var stageTimes: RingConsumer<StageTime>?
@@ -98,8 +99,8 @@ public final class VoiceEngine<
     let signals = try LoopSignals(alarm: alarm)
 
     let streams = VoiceStreams<Transport>(signals)
-    var replacements = RingProducer<LentObject<Replacement>>(capacity: 64)
-    let replacementReader = replacements.makeConsumer()
+    var changes = RingProducer<Change>(capacity: 64)
+    let changeReader = changes.makeConsumer()
     var reports = TripleBufferWriter<EngineStatistics>()
     var monitorCapture: RingProducer<Float>?
     var monitorPlayback: RingProducer<Float>?
@@ -111,7 +112,7 @@ public final class VoiceEngine<
     if settings.trace != .off { stageTimes = RingProducer(capacity: 65_536) }
     let control = Control(
       reports: reports.makeReader(),
-      replacementsToSend: replacements,
+      changesToSend: changes,
       monitorCapture: monitorCapture?.makeConsumer(),
       monitorPlayback: monitorPlayback?.makeConsumer(),
       stageTimes: stageTimes?.makeConsumer()
@@ -122,7 +123,7 @@ public final class VoiceEngine<
       time: SystemTime(),
       signals: signals,
       streams: streams.makeTable(),
-      replacements: replacementReader,
+      changes: changeReader,
       reports: reports,
       monitor: LoopMonitor(settings, capture: monitorCapture, playback: monitorPlayback),
       stageTimes: stageTimes
@@ -171,17 +172,34 @@ public final class VoiceEngine<
   /// of known length. Throws the device's error, and then nothing has changed.
   package func replace(_ sides: StreamDirections, with device: consuming Device) throws {
     let replacement = try DeviceReplacement(sides, with: device)
+    exchange(replacement, by: .sides(LentObject(replacement)), until: replacement.done)
+  }
+
+  /// Replaces the microphone's filters; streams go on without a gap.
+  ///
+  /// Blocks until that is done. Throws SpeexDSP's error or the system's, and then nothing has
+  /// changed.
+  package func setFilters(_ settings: SpeechFilterSettings) throws {
+    let replacement = try FilterReplacement(settings)
+    exchange(replacement, by: .filter(LentObject(replacement)), until: replacement.done)
+  }
+
+  private func exchange(
+    _ replacement: some AnyObject & Sendable,
+    by change: Change,
+    until done: WakeEvent
+  ) {
     let isTaken = control.withLock { control in
       guard thread.isRunning else { return false }
       // Each thread that replaces waits for it: there is room for 64 of them.
-      let hasRoom = control.replacementsToSend.write(LentObject(replacement))
+      let hasRoom = control.changesToSend.write(change)
       precondition(hasRoom, "the ring of replacements is full")
       lent.append(replacement)
       signals.wakeUp.signal()
       return true
     }
     guard isTaken else { return }
-    var descriptor = pollfd(fd: replacement.done.descriptor, events: Int16(POLLIN), revents: 0)
+    var descriptor = pollfd(fd: done.descriptor, events: Int16(POLLIN), revents: 0)
     // The voice thread answers within a period; one that has ended does not.
     while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
       guard thread.isRunning else { return }

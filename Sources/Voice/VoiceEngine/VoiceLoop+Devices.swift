@@ -48,6 +48,17 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     replacement.done.signal()
   }
 
+  /// Exchanges the microphone's filters for those of `replacement`, which then holds the old ones.
+  func replaceFilter(_ replacement: FilterReplacement) {
+    microphone.chain.exchange(
+      &replacement.filter,
+      needsReference: replacement.needsReference
+    )
+    reference.forgetAlignment()
+    report.statistics.captureProcessingNanoseconds = microphone.chain.delayNanoseconds
+    replacement.done.signal()
+  }
+
   private func changeMicrophone(_ replacement: DeviceReplacement<Device>) {
     microphone.chain.changeDevice(rate: device.captureRate, &replacement.captureResampler)
     let period = device.captureRate.nanoseconds(of: device.capturePeriod)

@@ -40,7 +40,7 @@ final class VoiceLoop<
     count: VoiceStream.maximumDatagram
   )
   // What has a generic type comes last: where the rest lies is then known beforehand.
-  private var replacements: RingConsumer<LentObject<DeviceReplacement<Device>>>
+  private var changes: RingConsumer<DeviceChange<Device>>
   @safe @exclusivity(unchecked) var streams: StreamTable<Transport>
   @safe @exclusivity(unchecked) var device: Device
   let time: Time
@@ -51,7 +51,7 @@ final class VoiceLoop<
     time: Time,
     signals: LoopSignals,
     streams: consuming StreamTable<Transport>,
-    replacements: consuming RingConsumer<LentObject<DeviceReplacement<Device>>>,
+    changes: consuming RingConsumer<DeviceChange<Device>>,
     reports: consuming TripleBufferWriter<EngineStatistics>,
     monitor: consuming LoopMonitor,
     stageTimes: consuming RingProducer<StageTime>?
@@ -69,7 +69,7 @@ final class VoiceLoop<
     self.device = device
     self.signals = signals
     self.streams = streams
-    self.replacements = replacements
+    self.changes = changes
     self.monitor = monitor
     self.time = time
     if let times = stageTimes { trace = StageTrace(times: times) }
@@ -120,7 +120,12 @@ final class VoiceLoop<
   /// Executes the engine's commands.
   func obey() {
     obeyStreams()
-    while let replacement = replacements.read() { replacement.use { replace($0) } }
+    while let change = changes.read() {
+      switch change {
+      case .sides(let replacement): replacement.use { replace($0) }
+      case .filter(let replacement): replacement.use { replaceFilter($0) }
+      }
+    }
   }
 
   // MARK: The two directions
