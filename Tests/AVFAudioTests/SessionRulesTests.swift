@@ -1,5 +1,6 @@
 import ALSAAudio
 import Foundation
+import SpeechDSP
 import Synchronization
 import Testing
 import VoiceEngine
@@ -217,5 +218,26 @@ struct SessionRulesTests {
     #expect(session.isInputMuted)
     session.setInputMuted(false)
     #expect(!session.isInputMuted)
+  }
+
+  /// The voice goes on, and its delay is that of the filters.
+  @Test(.timeLimit(.minutes(10))) func filtersFollowTheModeInMidSession() async throws {
+    let session = AVAudioSession(bus: nil, arbitratesAll: false)
+    session.devices = .init(capture: .null, playback: .null)
+    try session.setCategory(.playAndRecord)
+    try session.setActive(true)
+    let engine = try #require(session.voiceEngine)
+    func waits(forDelay nanoseconds: Int64) async {
+      while engine.statistics()?.captureProcessingNanoseconds != nanoseconds { await Task.yield() }
+    }
+    await waits(forDelay: 0)
+    try session.setMode(.voiceChat)
+    await waits(forDelay: 5_000_000)
+    session.speechFilters = SpeechFilterSettings()
+    await waits(forDelay: 0)
+    session.speechFilters = nil
+    await waits(forDelay: 5_000_000)
+    #expect(session.voiceEngine === engine)
+    try session.setActive(false)
   }
 }

@@ -5,6 +5,7 @@ import CallKit
 import Foundation
 import Synchronization
 import Testing
+import VoiceEngine
 
 /// Route changes that a session announces, as texts in their order.
 private struct RouteChanges {
@@ -183,7 +184,8 @@ extension ProcessWideTests {
         "didActivate (devices open)"
       )
       let engine = try #require(session.voiceEngine)
-      #expect(engine !== before)
+      #expect(engine === before)
+      while engine.statistics()?.captureProcessingNanoseconds != 5_000_000 { await Task.yield() }
       stage.provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
       await stage.expect("didDeactivate")
       // As it is wished for already, it is taken over.

@@ -209,6 +209,17 @@ extension AVAudioSession {
 
   // MARK: Engines
 
+  /// Gives a running engine the filters that are wanted now.
+  func followFilters() {
+    operations.async { [self] in
+      // Without memory for others they stay as they are.
+      guard let (engine, filters) = state.withLock({ $0.missingFilters }),
+        (try? engine.setFilters(filters)) != nil
+      else { return }
+      state.withLock { $0.noteFilters(filters, of: engine) }
+    }
+  }
+
   // Reuses the lingering engine if its setup fits, else starts a new one. If that fails, the claim
   // and the players are released here, since no lingering engine is left to do it.
   private func run() throws -> SessionState.Running {

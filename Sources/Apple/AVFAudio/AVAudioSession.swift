@@ -127,9 +127,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       state.options = options
       state.override = nil
     }
+    followFilters()
   }
 
-  /// Sets the mode; options last until the category changes.
+  /// Sets the mode; options last until the category changes, and the filters of a running voice
+  /// follow at once.
   ///
   /// Throws `badParam` if it does not suit the category.
   open func setMode(_ mode: Mode) throws {
@@ -138,6 +140,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
       throw ErrorCode.badParam.error(reason: objection)
     }
     changeRoute(because: .categoryChange) { $0.mode = mode }
+    followFilters()
   }
 
   // MARK: Additions for Linux
@@ -163,10 +166,13 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// variables.
   public static func announceCalls() { StreamRole.announceCalls() }
 
-  /// Filters for the next activation; nil to choose them by mode.
+  /// Filters of the voice; nil to choose them by mode.
   public var speechFilters: SpeechFilterSettings? {
     get { state.withLock { $0.speechFilters } }
-    set { state.withLock { $0.speechFilters = newValue } }
+    set {
+      state.withLock { $0.speechFilters = newValue }
+      followFilters()
+    }
   }
 
   /// True if the next activation sets cards up by the profiles of ALSA's Use Case Manager; false at

@@ -29,7 +29,7 @@ struct SessionState: Sendable {
   struct Setup: Equatable, Sendable {
     var devices: AVAudioSession.Devices
     let wishes: DeviceWishes
-    let filters: SpeechFilterSettings
+    var filters: SpeechFilterSettings
   }
 
   /// An engine, its parameters, and the supervisor that keeps it supplied with devices.
@@ -180,6 +180,23 @@ struct SessionState: Sendable {
     guard var running = activation.running, running.setup.devices != wished else { return }
     running.supervisor.wish(for: wished, known: knownCards)
     running.setup.devices = wished
+    replaceRunning(by: running)
+  }
+
+  /// The running engine, and the filters that it has to take; nil if it has them.
+  var missingFilters: (engine: CallEngine, filters: SpeechFilterSettings)? {
+    guard let running = activation.running, running.setup.filters != filters else { return nil }
+    return (running.engine, filters)
+  }
+
+  /// Notes that an engine has taken filters.
+  mutating func noteFilters(_ filters: SpeechFilterSettings, of engine: CallEngine) {
+    guard var running = activation.running, running.engine === engine else { return }
+    running.setup.filters = filters
+    replaceRunning(by: running)
+  }
+
+  private mutating func replaceRunning(by running: Running) {
     switch activation {
     case .inactive: break
     case .byApp: activation = .byApp(running)
