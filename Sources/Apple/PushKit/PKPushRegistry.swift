@@ -1,4 +1,5 @@
 public import Foundation
+import Logging
 
 /// Provides an app with a push token, and with the pushes that announce calls.
 ///
@@ -26,6 +27,11 @@ open class PKPushRegistry: NSObject {
   private let queue: DispatchQueue
   private let environment: [String: String]
   private var receiver: PushReceiver?
+  /// News that came while there was no delegate.
+  private var waiting: [PushReceiver.Event] = []
+  /// True if the form of a callback that was called last is the protocol's own.
+  var isUnanswered = false
+  private static let log = Logger(label: "org.sidetone.pushkit")
 
   /// Creates a registry whose delegate is called on `queue`, the main queue if nil.
   public convenience init(queue: DispatchQueue?) {
@@ -41,8 +47,13 @@ open class PKPushRegistry: NSObject {
 
   deinit { receiver?.close() }
 
-  /// Receives tokens and pushes.
-  open weak var delegate: (any PKPushRegistryDelegate)?
+  /// Receives tokens and pushes; what came before waits for it.
+  open weak var delegate: (any PKPushRegistryDelegate)? {
+    didSet {
+      let reference = RegistryReference(self)
+      queue.async { reference.registry?.deliverWaiting() }
+    }
+  }
 
   /// Kinds of push that the app wants.
   ///
@@ -73,22 +84,71 @@ open class PKPushRegistry: NSObject {
     }
   }
 
+  private func deliverWaiting() {
+    guard delegate != nil else { return }
+    for event in exchange(&waiting, with: []) { deliver(event) }
+  }
+
   private func deliver(_ event: PushReceiver.Event) {
-    guard let delegate else { return }
+    guard let delegate else {
+      waiting.append(event)
+      return
+    }
     switch event {
     case .token(let token):
       let credentials = PKPushCredentials(type: .voIP, token: token)
       delegate.pushRegistry(self, didUpdate: credentials, for: .voIP)
     case .push(let payload):
-      delegate.pushRegistry(
-        self,
-        didReceiveIncomingPushWith: PKPushPayload(type: .voIP, dictionaryPayload: payload.values),
-        for: .voIP,
-        completion: {}
-      )
+      deliver(PKPushPayload(type: .voIP, dictionaryPayload: payload.values), to: delegate)
     case .invalidated:
       delegate.pushRegistry(self, didInvalidatePushTokenFor: .voIP)
     }
+  }
+
+  // The first form that the delegate has: its own begins at once, so the protocol's own one is
+  // noticed before the next form is tried.
+  private func deliver(_ payload: PKPushPayload, to delegate: any PKPushRegistryDelegate) {
+    // SAFETY: all run on the registry's queue, up to the first suspension of the delegate's.
+    nonisolated(unsafe) let (registry, app, push) = (self, delegate, payload)
+    let metadata = PKVoIPPushMetadata()
+    let forms: [() -> Void] = [
+      {
+        unsafe app.pushRegistry(
+          registry,
+          didReceiveIncomingVoIPPushWith: push,
+          metadata: metadata,
+          completion: {}
+        )
+      },
+      {
+        Task.immediate {
+          unsafe await app.pushRegistry(
+            registry,
+            didReceiveIncomingVoIPPushWith: push,
+            metadata: metadata
+          )
+        }
+      },
+      {
+        unsafe app.pushRegistry(
+          registry,
+          didReceiveIncomingPushWith: push,
+          for: .voIP,
+          completion: {}
+        )
+      },
+      {
+        Task.immediate {
+          unsafe await app.pushRegistry(registry, didReceiveIncomingPushWith: push, for: .voIP)
+        }
+      },
+    ]
+    for form in forms {
+      isUnanswered = false
+      form()
+      if !isUnanswered { return }
+    }
+    Self.log.error("a push is lost: the delegate has no method that takes one")
   }
 }
 
@@ -147,51 +207,11 @@ open class PKPushCredentials: NSObject {
   open var token: Data { data }
 }
 
-/// Receives tokens and pushes.
-public protocol PKPushRegistryDelegate: NSObjectProtocol {
-  /// Tells the delegate that there is a new token.
-  func pushRegistry(
-    _ registry: PKPushRegistry,
-    didUpdate pushCredentials: PKPushCredentials,
-    for type: PKPushType
-  )
-  /// Tells the delegate that a push arrived.
-  func pushRegistry(
-    _ registry: PKPushRegistry,
-    didReceiveIncomingPushWith payload: PKPushPayload,
-    for type: PKPushType,
-    completion: @escaping () -> Void
-  )
-  /// Tells the delegate that a push arrived: the old form.
-  func pushRegistry(
-    _ registry: PKPushRegistry,
-    didReceiveIncomingPushWith payload: PKPushPayload,
-    for type: PKPushType
-  )
-  /// Tells the delegate that the token is no longer valid.
-  func pushRegistry(_ registry: PKPushRegistry, didInvalidatePushTokenFor type: PKPushType)
-}
+/// Demands of the system that come with a push.
+public struct PKVoIPPushMetadata: Hashable, Sendable {
+  /// True if the app has to report a call for the push: always false here, as nothing happens to
+  /// an app that does not.
+  public var mustReport: Bool { false }
 
-extension PKPushRegistryDelegate {
-  /// Calls the old form, then `completion`.
-  public func pushRegistry(
-    _ registry: PKPushRegistry,
-    didReceiveIncomingPushWith payload: PKPushPayload,
-    for type: PKPushType,
-    completion: @escaping () -> Void
-  ) {
-    pushRegistry(registry, didReceiveIncomingPushWith: payload, for: type)
-    completion()
-  }
-  /// Does nothing.
-  public func pushRegistry(
-    _ registry: PKPushRegistry,
-    didReceiveIncomingPushWith payload: PKPushPayload,
-    for type: PKPushType
-  ) {}
-  /// Does nothing.
-  public func pushRegistry(
-    _ registry: PKPushRegistry,
-    didInvalidatePushTokenFor type: PKPushType
-  ) {}
+  init() {}
 }
