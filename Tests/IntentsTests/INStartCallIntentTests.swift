@@ -45,12 +45,76 @@ struct INStartCallIntentTests {
     #expect(Self.person("sip:bob@host", name: "Bob").displayName == "Bob")
   }
 
-  @Test func donationsAreCompleteAtOnce() {
+  @Test func donationsAndDeletionsAreCompleteAtOnce() async throws {
     let intent = INStartCallIntent(contacts: nil, callCapability: .unknown)
     let interaction = INInteraction(intent: intent, response: nil)
-    var completions = 0
-    interaction.donate { if $0 == nil { completions += 1 } }
-    #expect(completions == 1 && interaction.direction == .unspecified)
+    #expect(interaction.direction == .unspecified)
+    #expect(interaction.intentHandlingStatus == .unspecified)
+    interaction.donate(completion: nil)
+    try await interaction.donate()
+    let (answers, continuation) = AsyncStream<Bool>.makeStream()
+    interaction.donate { continuation.yield($0 == nil) }
+    INInteraction.deleteAll { continuation.yield($0 == nil) }
+    INInteraction.delete(with: ["one"]) { continuation.yield($0 == nil) }
+    INInteraction.delete(with: "group") { continuation.yield($0 == nil) }
+    continuation.finish()
+    #expect(await answers.reduce(into: [Bool]()) { $0.append($1) } == [true, true, true, true])
+  }
+
+  /// The initialisers of iOS 13 and 14, as apps write them.
+  @Test func callsAreAskedForInApplesWords() {
+    let bob = Self.person("sip:bob@host")
+    let record = INCallRecord(
+      identifier: "1",
+      dateCreated: nil,
+      callRecordType: .missed,
+      callCapability: .audioCall,
+      callDuration: 12,
+      unseen: true
+    )
+    let filter = INCallRecordFilter(
+      participants: [bob],
+      callTypes: [.missed, .received],
+      callCapability: .audioCall
+    )
+    let intent = INStartCallIntent(
+      callRecordFilter: filter,
+      callRecordToCallBack: record,
+      audioRoute: .speakerphoneAudioRoute,
+      destinationType: .callBack,
+      contacts: [bob],
+      callCapability: .audioCall
+    )
+    #expect(intent.callRecordFilter?.callTypes.contains(.missed) == true)
+    #expect(intent.callRecordToCallBack?.callRecordType == .missed)
+    #expect(intent.audioRoute == .speakerphoneAudioRoute && intent.destinationType == .callBack)
+    let older = INStartCallIntent(
+      audioRoute: .unknown,
+      destinationType: .redial,
+      contacts: nil,
+      recordTypeForRedialing: .outgoing,
+      callCapability: .audioCall
+    )
+    #expect(older.recordTypeForRedialing == .outgoing && older.contacts == nil)
+    let oldest = INStartAudioCallIntent(destinationType: .emergency, contacts: [bob])
+    #expect(oldest.destinationType == .emergency)
+  }
+
+  @Test func peopleHavePlacesAndMayBeTheUser() {
+    let handle = INPersonHandle(value: "+420", type: .phoneNumber, label: .work)
+    let person = INPerson(
+      personHandle: handle,
+      nameComponents: nil,
+      displayName: "Eve",
+      image: INImage(named: "eve"),
+      contactIdentifier: nil,
+      customIdentifier: nil,
+      isMe: true,
+      suggestionType: .socialProfile
+    )
+    #expect(person.isMe && person.suggestionType == .socialProfile)
+    #expect(person.personHandle?.label == .work)
+    #expect(INPersonHandle(value: nil, type: .unknown).label == nil)
   }
 
   @Test func valuesAreApples() {

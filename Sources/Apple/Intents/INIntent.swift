@@ -4,6 +4,8 @@ public import Foundation
 open class INIntent: NSObject {
   /// Name that the app gave to the intent.
   open var identifier: String?
+  /// Words by which the user may ask for the intent; nothing here listens for them.
+  open var suggestedInvocationPhrase: String?
 }
 
 /// An app's answer to an intent.

@@ -26,12 +26,62 @@ open class INInteraction: NSObject {
   /// Identifier shared by related interactions, set by the app.
   open var groupIdentifier: String?
 
+  /// State of the app's work on the intent.
+  open var intentHandlingStatus: INIntentHandlingStatus { .unspecified }
+
   /// Offers the interaction to the system's suggestions.
   ///
-  /// Differs from Apple's: there are no suggestions, so it is complete at once.
-  open func donate(completion: ((any Error)?) -> Void = { _ in }) {
-    completion(nil)
+  /// Differs from Apple's: there are no suggestions, so it is complete at once, and so are
+  /// deletions.
+  @preconcurrency
+  open func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    completion?(nil)
   }
+
+  /// Offers the interaction to the system's suggestions, of which there are none here.
+  nonisolated(nonsending) open func donate() async throws {}
+
+  /// Takes all interactions back.
+  @preconcurrency
+  open class func deleteAll(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    completion?(nil)
+  }
+
+  /// Takes the interactions with these identifiers back.
+  @preconcurrency
+  open class func delete(
+    with identifiers: [String],
+    completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    completion?(nil)
+  }
+
+  /// Takes the interactions of a group back.
+  @preconcurrency
+  open class func delete(
+    with groupIdentifier: String,
+    completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    completion?(nil)
+  }
+}
+
+/// State of an app's work on an intent.
+public enum INIntentHandlingStatus: Int, Sendable {
+  /// Unspecified.
+  case unspecified = 0
+  /// Not begun.
+  case ready = 1
+  /// In progress.
+  case inProgress = 2
+  /// Done.
+  case success = 3
+  /// Failed.
+  case failure = 4
+  /// Goes on in the app.
+  case deferredToApplication = 5
+  /// Waits for the user's confirmation.
+  case userConfirmationRequired = 6
 }
 
 /// Direction of a call or message.

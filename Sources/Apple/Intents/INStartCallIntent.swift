@@ -11,11 +11,16 @@ open class INStartCallIntent: INIntent {
   private let capability: INCallCapability
   private let route: INCallAudioRoute
   private let destination: INCallDestinationType
+  private let filter: INCallRecordFilter?
+  private let former: INCallRecord?
+  private let redialling: INCallRecordType
 
-  /// Creates a request for a call to the given people.
+  /// Creates a request for a call to the given people, or to those of a former call.
   public init(
-    audioRoute: INCallAudioRoute = .unknown,
-    destinationType: INCallDestinationType = .normal,
+    callRecordFilter: INCallRecordFilter?,
+    callRecordToCallBack: INCallRecord?,
+    audioRoute: INCallAudioRoute,
+    destinationType: INCallDestinationType,
     contacts: [INPerson]?,
     callCapability: INCallCapability
   ) {
@@ -23,7 +28,39 @@ open class INStartCallIntent: INIntent {
     capability = callCapability
     route = audioRoute
     destination = destinationType
+    filter = callRecordFilter
+    former = callRecordToCallBack
+    redialling = .unknown
     super.init()
+  }
+
+  /// Creates a request for a call to the given people, or for the last call of a kind once more.
+  public init(
+    audioRoute: INCallAudioRoute,
+    destinationType: INCallDestinationType,
+    contacts: [INPerson]?,
+    recordTypeForRedialing: INCallRecordType,
+    callCapability: INCallCapability
+  ) {
+    people = contacts
+    capability = callCapability
+    route = audioRoute
+    destination = destinationType
+    filter = nil
+    former = nil
+    redialling = recordTypeForRedialing
+    super.init()
+  }
+
+  /// Creates a request for a call to the given people.
+  package convenience init(contacts: [INPerson]?, callCapability: INCallCapability) {
+    self.init(
+      audioRoute: .unknown,
+      destinationType: .normal,
+      contacts: contacts,
+      recordTypeForRedialing: .unknown,
+      callCapability: callCapability
+    )
   }
 
   /// People to call.
@@ -34,20 +71,36 @@ open class INStartCallIntent: INIntent {
   open var audioRoute: INCallAudioRoute { route }
   /// Kind of destination, such as an emergency number.
   open var destinationType: INCallDestinationType { destination }
+  /// Former calls among which one is meant.
+  open var callRecordFilter: INCallRecordFilter? { filter }
+  /// Former call to return.
+  open var callRecordToCallBack: INCallRecord? { former }
+  /// Kind of former call to make once more.
+  open var recordTypeForRedialing: INCallRecordType { redialling }
 }
 
 /// A request for a voice call: the old name.
 open class INStartAudioCallIntent: INIntent {
   private let people: [INPerson]?
 
+  private let destination: INCallDestinationType
+
   /// Creates a request for a voice call to the given people.
-  public init(contacts: [INPerson]?) {
+  public convenience init(contacts: [INPerson]?) {
+    self.init(destinationType: .normal, contacts: contacts)
+  }
+
+  /// Creates a request for a voice call to a destination of the given kind.
+  public init(destinationType: INCallDestinationType, contacts: [INPerson]?) {
     people = contacts
+    destination = destinationType
     super.init()
   }
 
   /// People to call.
   open var contacts: [INPerson]? { people }
+  /// Kind of destination, such as an emergency number.
+  open var destinationType: INCallDestinationType { destination }
 }
 
 /// A request for a video call: the old name.
