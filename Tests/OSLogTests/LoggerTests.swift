@@ -87,6 +87,11 @@ struct LoggerTests {
     #expect(looks.withLock { $0 } == 1)
   }
 
+  @Test func typesAreNamed() {
+    logger.info("\(type(of: self), privacy: .public) \(LoggerTests.self)")
+    #expect(lines == ["info calls: LoggerTests <private>"])
+  }
+
   @Test func numbersAndTextsStandAsTheyAreAskedTo() {
     let message: OSLogMessage = """
       \(255, format: .hex) \(255, format: .hex(includePrefix: true, uppercase: true)) \

@@ -23,6 +23,7 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   open var recordPermission: recordPermission { .granted }
 
   /// Asks for permission to record; calls `response` on an arbitrary thread.
+  @preconcurrency
   open class func requestRecordPermission(
     completionHandler response: @escaping @Sendable (Bool) -> Void
   ) {
@@ -68,6 +69,7 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   ///
   /// `inputMuteHandler` is called before each change, on the thread that makes it, and returns
   /// false to refuse.
+  @preconcurrency
   open func setInputMuteStateChangeHandler(
     _ inputMuteHandler: (@Sendable (_ inputShouldBeMuted: Bool) -> Bool)?
   ) throws {

@@ -31,6 +31,13 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// The bytes that were given; nil for a player of a file.
   public let data: Data?
 
+  /// A player of nothing, to be replaced by another one.
+  public override init() {
+    head = SoundHead(SoundFile(rateHertz: 48_000, samples: []))
+    (url, data, session) = (nil, nil, .sharedInstance())
+    super.init()
+  }
+
   /// A player of a file in any format of libsndfile's: WAV, CAF, AIFF, FLAC, Ogg and others.
   ///
   /// Throws the error of reading the file, or an `NSOSStatusErrorDomain` error for one that is no

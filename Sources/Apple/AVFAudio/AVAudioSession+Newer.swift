@@ -45,15 +45,15 @@ extension AVAudioSession {
 
   /// Selects a microphone of a port; throws `badParam` unless it is nil, as ports list none.
   public func setInputDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
-    try refuse(dataSource)
+    try Self.refuse(dataSource)
   }
 
   /// Selects a loudspeaker of a port; throws `badParam` unless it is nil, as ports list none.
   public func setOutputDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
-    try refuse(dataSource)
+    try Self.refuse(dataSource)
   }
 
-  private func refuse(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
+  static func refuse(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
     guard dataSource != nil else { return }
     throw ErrorCode.badParam.error(reason: "ports have no data sources here")
   }

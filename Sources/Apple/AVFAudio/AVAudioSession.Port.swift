@@ -35,6 +35,20 @@ extension AVAudioSession {
     public static let airPlay = Port(rawValue: "AirPlay")
     /// A USB device.
     public static let usbAudio = Port(rawValue: "USBAudio")
+    /// A device of a program, of no hardware.
+    public static let virtual = Port(rawValue: "Virtual")
+    /// A card in the machine.
+    public static let PCI = Port(rawValue: "PCI")
+    /// A FireWire device.
+    public static let fireWire = Port(rawValue: "FireWire")
+    /// A screen's loudspeaker, by DisplayPort.
+    public static let displayPort = Port(rawValue: "DisplayPort")
+    /// A device by Audio Video Bridging.
+    public static let AVB = Port(rawValue: "AVB")
+    /// A Thunderbolt device.
+    public static let thunderbolt = Port(rawValue: "Thunderbolt")
+    /// The microphone of another device of the user's.
+    public static let continuityMicrophone = Port(rawValue: "ContinuityMicrophone")
     /// A car.
     public static let carAudio = Port(rawValue: "CarAudio")
   }

@@ -14,6 +14,11 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
+  /// A port that stands for none, for doubles in tests.
+  public override convenience init() {
+    self.init(portType: .builtInSpeaker, portName: "", uid: "")
+  }
+
   /// Kind of the device.
   open var portType: AVAudioSession.Port { type }
   /// Name for the user.
@@ -32,6 +37,16 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
   open var dataSources: [AVAudioSessionDataSourceDescription]? { nil }
   /// The data source in use: nil.
   open var selectedDataSource: AVAudioSessionDataSourceDescription? { nil }
+  /// The data source to use: nil.
+  open var preferredDataSource: AVAudioSessionDataSourceDescription? { nil }
+  /// True if the port renders sound in space: always false.
+  open var isSpatialAudioEnabled: Bool { false }
+
+  /// Selects a data source; throws `badParam` unless it is nil, as ports list none.
+  open func setPreferredDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
+    try AVAudioSession.refuse(dataSource)
+  }
+
   /// True if the device cancels echo itself: always false, since this is not known.
   open var hasHardwareVoiceCallProcessing: Bool { false }
 

@@ -12,6 +12,9 @@ open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
+  /// A route without ports, for doubles in tests.
+  public override convenience init() { self.init(inputs: [], outputs: []) }
+
   /// Microphones in use; empty if the category does not record.
   open var inputs: [AVAudioSessionPortDescription] { from }
   /// Loudspeakers in use; empty if the category does not play.

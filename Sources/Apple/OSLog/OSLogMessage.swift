@@ -81,6 +81,15 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
       parts.append { align.text(privacy.text(value().description, isPublicByItself: false)) }
     }
 
+    /// Appends the name of a type, which is private by default.
+    public mutating func appendInterpolation(
+      _ value: @autoclosure @escaping () -> Any.Type,
+      align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      parts.append { align.text(privacy.text("\(value())", isPublicByItself: false)) }
+    }
+
     /// Appends an error, which is private by default.
     @_disfavoredOverload
     public mutating func appendInterpolation(
