@@ -23,6 +23,7 @@ open class CXCallController: NSObject {
   ///
   /// `completion` runs once: with nil, before the provider's delegate is asked to perform the
   /// actions, or with a `CXErrorCodeRequestTransactionError`. Nothing is performed synchronously.
+  @preconcurrency
   open func request(
     _ transaction: CXTransaction,
     completion: @escaping @Sendable ((any Error)?) -> Void
@@ -38,6 +39,7 @@ open class CXCallController: NSObject {
   }
 
   /// Requests a transaction of the given actions.
+  @preconcurrency
   open func requestTransaction(
     with actions: [CXAction],
     completion: @escaping @Sendable ((any Error)?) -> Void
@@ -51,6 +53,7 @@ open class CXCallController: NSObject {
   }
 
   /// Requests a transaction of one action.
+  @preconcurrency
   open func requestTransaction(
     with action: CXAction,
     completion: @escaping @Sendable ((any Error)?) -> Void

@@ -31,6 +31,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
   ///
   /// The error is a `CXErrorCodeCallDirectoryManagerError`, or the one with which the extension
   /// cancelled.
+  @preconcurrency
   open func reloadExtension(
     withIdentifier identifier: String,
     completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -51,6 +52,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
   }
 
   /// Passes on whether the user has enabled an extension; `unknown` comes with an error.
+  @preconcurrency
   open func getEnabledStatusForExtension(
     withIdentifier identifier: String,
     completionHandler completion: @escaping @Sendable (EnabledStatus, (any Error)?) -> Void
@@ -76,6 +78,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
   }
 
   /// Completes with `NSCocoaErrorDomain` 3328, since there are no settings to open.
+  @preconcurrency
   open func openSettings(completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     queue.async { completion?(Self.noSettings) }
   }

@@ -24,6 +24,8 @@ extension CXCodedError {
   public var errorCode: Int { code.rawValue }
   /// Empty.
   public var errorUserInfo: [String: Any] { [:] }
+  /// Empty.
+  public var userInfo: [String: Any] { [:] }
 }
 
 /// Matches an error of this reason, as in `catch CXErrorCodeIncomingCallError.filteredByBlockList`.

@@ -42,6 +42,7 @@ open class CXProvider: NSObject {
   ///
   /// `completion` runs on the delegate's queue if one was given, else on a private one; its error
   /// is a `CXErrorCodeIncomingCallError`, and then the app drops the call.
+  @preconcurrency
   open func reportNewIncomingCall(
     with UUID: UUID,
     update: CXCallUpdate,
@@ -96,6 +97,7 @@ open class CXProvider: NSObject {
   /// Differs from Apple's: there is no notification service here, so it always completes, before
   /// returning, with `missingNotificationFilteringEntitlement`, as Apple's does in any other
   /// process.
+  @preconcurrency
   open class func reportNewIncomingVoIPPushPayload(
     _ dictionaryPayload: [AnyHashable: Any],
     completion: (@Sendable ((any Error)?) -> Void)? = nil
