@@ -32,6 +32,8 @@ public final class ConversationManager: @unchecked Sendable {
     public var supportsVideo: Bool
     /// Kinds of handle that the app can call.
     public var supportedHandleTypes: Set<Handle.Kind>
+    /// True if the system may translate conversations; without effect, as there is no such service.
+    public var supportsAudioTranslation: Bool
 
     /// Creates a configuration.
     public init(
@@ -41,7 +43,8 @@ public final class ConversationManager: @unchecked Sendable {
       maximumConversationsPerConversationGroup: Int,
       includesConversationInRecents: Bool,
       supportsVideo: Bool,
-      supportedHandleTypes: Set<Handle.Kind>
+      supportedHandleTypes: Set<Handle.Kind>,
+      supportsAudioTranslation: Bool = false
     ) {
       self.ringtoneName = ringtoneName
       self.iconTemplateImageData = iconTemplateImageData
@@ -50,6 +53,7 @@ public final class ConversationManager: @unchecked Sendable {
       self.includesConversationInRecents = includesConversationInRecents
       self.supportsVideo = supportsVideo
       self.supportedHandleTypes = supportedHandleTypes
+      self.supportsAudioTranslation = supportsAudioTranslation
     }
   }
 
