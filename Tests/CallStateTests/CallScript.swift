@@ -190,8 +190,9 @@ final class CallScript {
       case .activateAudio: if opensAudioAtOnce { control.audioActivated() }
       case .audioActivated(let owner):
         log.append(owner == provider ? "didActivate" : "didActivate \(owner.rawValue)")
-      case .deactivateAudio(let owner, _):
+      case .deactivateAudio(let owner?, _):
         log.append(owner == provider ? "didDeactivate" : "didDeactivate \(owner.rawValue)")
+      case .deactivateAudio(nil, _): log.append("devices released")
       case .giveBack: returns += 1
       case .didReset: log.append("reset")
       case .recorded(let record):

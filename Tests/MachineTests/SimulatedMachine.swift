@@ -156,13 +156,13 @@ final class SimulatedMachine {
       devices = .opening(number)
       let pause = isOpen ? 1 : world.random(2..<400) + (world.random(0..<20) == 0 ? 5_000 : 0)
       schedule(.devicesOpened(number), at: world.now + Int64(pause) * 1_000_000)
-    case .deactivateAudio(_, let release):
+    case .deactivateAudio(let provider, let release):
       stopEngine()
       let number = makeNumber()
       devices = .closing(number)
       let pause: Int64 = release == .atOnce ? 20_000_000 : 500_000_000
       schedule(.devicesReleased(number), at: world.now + pause)
-      enqueue(.didDeactivate)
+      if provider != nil { enqueue(.didDeactivate) }
     case .giveBack:
       // Each machine has one program.
       break

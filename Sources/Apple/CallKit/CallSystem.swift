@@ -456,7 +456,8 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  private func tellDeactivation(to provider: ProviderID) {
+  private func tellDeactivation(to provider: ProviderID?) {
+    guard let provider else { return }
     tell(provider) { $1.provider($0, didDeactivate: .sharedInstance()) }
   }
 

@@ -8,6 +8,7 @@
 /// |---|---|---|---|
 /// | `inactive` | a call of P becomes audible | `activating(P)` | `activateAudio(P)` |
 /// | `activating(P)` | the session is active | `active(P)` | `audioActivated(P)` |
+/// | `activating(P)` | it is, for no call any more | `inactive` | `deactivateAudio(nil)` |
 /// | `activating(P)` | it could not be activated | `inactive` | P's audible calls end or hold |
 /// | `active(P)` | no call of P is audible | `inactive` | `deactivateAudio(P)` |
 ///
@@ -21,12 +22,23 @@ package enum AudioOwnership: Equatable, Sendable {
 
 extension CallControl {
   /// Notes that the session was activated as requested (R88).
+  ///
+  /// If its calls have ended or are held by then, the provider hears of neither the activation nor
+  /// the deactivation.
   package mutating func audioActivated() {
     guard case .activating(let provider) = audio else { return }
-    audio = .active(provider)
-    effects.append(.audioActivated(provider))
+    if calls.contains(where: { $0.isAudible && $0.provider == provider }) {
+      audio = .active(provider)
+      effects.append(.audioActivated(provider))
+    } else {
+      audio = .inactive
+      effects.append(.deactivateAudio(nil, release))
+    }
     updateAudio()
   }
+
+  // Devices stay open for a moment while another call may need them.
+  private var release: DeviceRelease { calls.isEmpty ? .atOnce : .afterGraceTime }
 
   /// Notes that the session could not be activated, and ends or holds the audible calls.
   ///
@@ -65,7 +77,7 @@ extension CallControl {
     let owner = calls.first { $0.isAudible }?.provider
     if case .active(let former) = audio, owner != former {
       audio = .inactive
-      effects.append(.deactivateAudio(former, calls.isEmpty ? .atOnce : .afterGraceTime))
+      effects.append(.deactivateAudio(former, release))
     }
     if case .inactive = audio, let owner {
       audio = .activating(owner)

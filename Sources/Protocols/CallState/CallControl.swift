@@ -32,8 +32,8 @@ package struct CallControl: Sendable {
     case callChanged(CallSnapshot)
     /// Activate the audio session, and report `audioActivated` or `audioActivationFailed`.
     case activateAudio(ProviderID)
-    /// Deactivate the audio session, then notify the provider.
-    case deactivateAudio(ProviderID, DeviceRelease)
+    /// Deactivate the audio session, then notify the provider; nil if none knows of the activation.
+    case deactivateAudio(ProviderID?, DeviceRelease)
     /// Notify the provider that the session is active.
     case audioActivated(ProviderID)
     /// Notify the provider that every call is void.
