@@ -62,7 +62,7 @@ struct SlowDeviceTests {
     try session.setMode(.voiceChat)
     // The call owns the session already (R95, R96).
     try session.setActive(true)
-    #expect(throws: (any Error).self) { try session.setActive(false) }
+    try session.setActive(false)
     try pipe.finish()
     var iterator = results.makeAsyncIterator()
     #expect(await iterator.next() == true)

@@ -163,11 +163,12 @@ extension AVAudioSession {
   }
 
   /// Closes the app's devices, outside calls; on `operations`.
-  func deactivateForApp(_ options: SetActiveOptions) throws {
+  func deactivateForApp(_ options: SetActiveOptions) {
     let (activation, isLingering) = state.withLock { ($0.activation, $0.lingering != nil) }
     switch activation {
     case .byCall:
-      throw ErrorCode.isBusy.error(reason: "a call holds the session")
+      // The session has become a call's meanwhile.
+      break
     case .byApp(let running):
       state.withLock { state in
         state.activation = .inactive

@@ -85,7 +85,12 @@ extension AVAudioSession {
   private static let handover = 200
 
   private func noteCall(elsewhere isTaken: Bool) {
-    guard !isTaken else { return operations.async { [self] in interrupt() } }
+    guard !isTaken else {
+      return operations.async { [self] in
+        // The news may be late: the call may be over, and the app have the devices again.
+        if arbiter.isTaken { interrupt() }
+      }
+    }
     operations.asyncAfter(deadline: .now() + .milliseconds(Self.handover)) { [self] in
       guard !arbiter.isTaken else { return }
       notifications.async { [self] in endInterruption() }

@@ -192,19 +192,16 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Activates or deactivates the session outside calls.
   ///
-  /// During a call the system owns the activation: activating changes nothing, deactivating throws
-  /// `isBusy`. While calls are held and none is active, or another program has the desktop's active
-  /// call, activating throws `insufficientPriority`. When another program takes one later, the
-  /// session is interrupted.
+  /// During a call the system owns the activation, and neither changes anything, without an error,
+  /// as since iOS 26. While calls are held and none is active, or another program has the desktop's
+  /// active call, activating throws `insufficientPriority`. When another program takes one later,
+  /// the session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
     let belongsToCalls = state.withLock { $0.belongsToCalls }
-    guard !belongsToCalls else {
-      if active { return }
-      throw ErrorCode.isBusy.error(reason: "a call holds the session")
-    }
+    guard !belongsToCalls else { return }
     if active { watchOthers() }
     try operations.sync {
-      if active { try activateForApp() } else { try deactivateForApp(options) }
+      if active { try activateForApp() } else { deactivateForApp(options) }
     }
   }
 
