@@ -24,6 +24,14 @@ struct CallKitMappingTests {
     #expect(update.remoteHandle?.value == "+431234")
   }
 
+  /// Some apps name the caller among the active members alone, or as the local member as well.
+  @Test func callerIsFoundWhereverTheAppNamesIt() {
+    #expect(CXCallUpdate(.init(activeRemoteMembers: [bob])).remoteHandle?.value == "+431234")
+    let both = CXCallUpdate(.init(localMember: bob, members: [bob]))
+    #expect(both.remoteHandle?.value == "+431234" && both.localizedCallerName == "Bob")
+    #expect(CXCallUpdate(.init(localMember: bob)).remoteHandle == nil)
+  }
+
   @Test func capabilitiesAreSetTogetherOrLeftAlone() {
     let set = CXCallUpdate(.init(capabilities: [.pausing, .playingTones]))
     #expect(set.supportsHolding && set.supportsDTMF)

@@ -20,6 +20,17 @@ struct ConversationActionTests {
     #expect(bare.state == .complete && bare.conversationUUID == call)
   }
 
+  @Test func deadlinesAreCallKits() {
+    let actions: [ConversationAction] = [
+      JoinConversationAction(conversationUUID: call),
+      EndConversationAction(conversationUUID: call),
+      MuteConversationAction(conversationUUID: call, isMuted: true),
+    ]
+    for action in actions { #expect(action.timeoutDate == action.callAction.timeoutDate) }
+    let date = Date(timeIntervalSince1970: 4_711)
+    #expect(ConversationAction(conversationUUID: call, timeoutDate: date).timeoutDate == date)
+  }
+
   @Test func anActionRunsOnceTheDelegateHasIt() {
     let action = EndConversationAction(conversationUUID: call)
     action.begin()

@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import Testing
 
 @testable import LiveCommunicationKit
@@ -27,6 +28,19 @@ struct ConversationTests {
     conversation.update(localMember: me)
     conversation.update(localMember: bob)
     #expect(conversation.localMember == bob)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func changesAreObserved() async {
+    let conversation = Conversation(uuid: UUID(), isOutgoing: false)
+    func change(of body: () -> Void, by change: () -> Void) async {
+      let (changes, continuation) = AsyncStream<Void>.makeStream()
+      withObservationTracking(body) { continuation.finish() }
+      change()
+      for await _ in changes {}
+    }
+    await change(of: { _ = conversation.state }, by: { _ = conversation.move(to: .joining) })
+    await change(of: { _ = conversation.localMember }, by: { conversation.update(localMember: me) })
+    #expect(conversation.state == .joining && conversation.localMember == me)
   }
 
   /// Apps hand events on between processes.

@@ -30,11 +30,13 @@ extension Handle {
 extension CXCallUpdate {
   /// Creates CallKit's equivalent of an update.
   ///
-  /// `remoteHandle` is the handle of the first member in the order of names, this side excluded;
-  /// the caller's name lists all of them.
+  /// `remoteHandle` is the handle of the first member in the order of names, this side excluded if
+  /// there is any other member; the caller's name lists all of them.
   convenience init(_ update: Conversation.Update) {
     self.init()
-    let members = (update.members ?? []).subtracting(update.localMember.map { [$0] } ?? [])
+    let all = (update.members ?? []).union(update.activeRemoteMembers ?? [])
+    let others = all.subtracting(update.localMember.map { [$0] } ?? [])
+    let members = (others.isEmpty ? all : others)
       .sorted { ($0.displayName, $0.value) < ($1.displayName, $1.value) }
     if let first = members.first {
       remoteHandle = CXHandle(first)

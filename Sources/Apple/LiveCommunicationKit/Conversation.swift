@@ -1,13 +1,12 @@
 public import Foundation
+public import Observation
 import Synchronization
 
 /// A conversation with one or more remote members.
 ///
-/// Differs from Apple's: it is not `Observable`; `conversationChanged` reports each change of
-/// state.
-///
-/// **Thread safety:** every member may be used from any thread.
-public final class Conversation: Sendable, CustomDebugStringConvertible {
+/// **Thread safety:** every member may be used from any thread; observers are notified on the
+/// thread that makes the change, the main queue for states.
+public final class Conversation: Sendable, Observable, CustomDebugStringConvertible {
   /// Phase of a conversation, from ringing to its end.
   public enum State: Int, Codable, Hashable, Sendable {
     /// Ringing on this device.
@@ -105,6 +104,7 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
   /// True if this side started the conversation.
   let isOutgoing: Bool
   private let progress: Mutex<Progress>
+  private let registrar = ObservationRegistrar()
 
   init(uuid: UUID, isOutgoing: Bool, localMember: Handle? = nil) {
     self.uuid = uuid
@@ -113,10 +113,16 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
   }
 
   /// Current phase.
-  public var state: State { progress.withLock { $0.state } }
+  public var state: State {
+    registrar.access(self, keyPath: \.state)
+    return progress.withLock { $0.state }
+  }
 
   /// Handle of this side; nil until the app sets it.
-  public var localMember: Handle? { progress.withLock { $0.localMember } }
+  public var localMember: Handle? {
+    registrar.access(self, keyPath: \.localMember)
+    return progress.withLock { $0.localMember }
+  }
 
   /// Identity and state, for logs.
   public var debugDescription: String { "Conversation \(uuid), \(state)" }
@@ -125,15 +131,21 @@ public final class Conversation: Sendable, CustomDebugStringConvertible {
   ///
   /// - Returns: false if the conversation is in that state already, or is over.
   func move(to state: State) -> Bool {
-    progress.withLock { progress in
-      guard progress.state != state, progress.state != .left else { return false }
-      progress.state = state
-      return true
+    func moves(from old: State) -> Bool { old != state && old != .left }
+    guard progress.withLock({ moves(from: $0.state) }) else { return false }
+    return registrar.withMutation(of: self, keyPath: \.state) {
+      progress.withLock { progress in
+        guard moves(from: progress.state) else { return false }
+        progress.state = state
+        return true
+      }
     }
   }
 
   /// Sets the handle of this side.
   func update(localMember: Handle) {
-    progress.withLock { $0.localMember = localMember }
+    registrar.withMutation(of: self, keyPath: \.localMember) {
+      progress.withLock { $0.localMember = localMember }
+    }
   }
 }

@@ -26,23 +26,27 @@ public class ConversationAction: @unchecked Sendable {
   let callAction: CXCallAction
   /// Identity of the conversation to change.
   public let conversationUUID: UUID
-  /// Deadline for the answer.
-  public let timeoutDate: Date
+  private let ownDeadline: Date?
   private let progress = Mutex(State.idle)
 
   /// Creates an action without a meaning of its own; subclasses define one.
-  public convenience init(
+  public init(
     conversationUUID: UUID,
     timeoutDate: Date = Date(timeIntervalSinceNow: 30)
   ) {
-    self.init(CXCallAction(call: conversationUUID), timeoutDate: timeoutDate)
+    callAction = CXCallAction(call: conversationUUID)
+    self.conversationUUID = conversationUUID
+    ownDeadline = timeoutDate
   }
 
-  init(_ callAction: CXCallAction, timeoutDate: Date = Date(timeIntervalSinceNow: 30)) {
+  init(_ callAction: CXCallAction) {
     self.callAction = callAction
     conversationUUID = callAction.callUUID
-    self.timeoutDate = timeoutDate
+    ownDeadline = nil
   }
+
+  /// Deadline for the answer: that of CallKit's action, which is set anew at its acceptance.
+  public final var timeoutDate: Date { ownDeadline ?? callAction.timeoutDate }
 
   /// Identity of the action.
   public final var uuid: UUID { callAction.uuid }

@@ -214,7 +214,11 @@ public final class ConversationManager: @unchecked Sendable {
   // MARK: What comes from CallKit
 
   func deliver(_ callAction: CXCallAction) {
-    guard let action = action(for: callAction), let delegate else { return callAction.fail() }
+    // One that is void by now, as its conversation is over, is nobody's any more.
+    guard !callAction.isComplete else { return }
+    guard let action = action(for: callAction), action.isPending, let delegate else {
+      return callAction.fail()
+    }
     action.begin()
     let next: Conversation.State? =
       switch action {

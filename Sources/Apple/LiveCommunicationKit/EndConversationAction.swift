@@ -11,7 +11,7 @@ public final class EndConversationAction: ConversationAction, @unchecked Sendabl
 
   /// Creates the equivalent of an action that the system requests.
   init(_ action: CXEndCallAction) {
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 
   /// Reports that the conversation was left at the given time.

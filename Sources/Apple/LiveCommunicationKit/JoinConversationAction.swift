@@ -11,7 +11,7 @@ public final class JoinConversationAction: ConversationAction, @unchecked Sendab
 
   /// Creates the equivalent of an action that the system requests.
   init(_ action: CXAnswerCallAction) {
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 
   /// Reports that the conversation was joined at the given time.

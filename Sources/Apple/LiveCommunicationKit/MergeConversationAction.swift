@@ -22,6 +22,6 @@ public final class MergeConversationAction: ConversationAction, @unchecked Senda
   init?(_ action: CXSetGroupCallAction) {
     guard let other = action.callUUIDToGroupWith else { return nil }
     conversationUUIDToMergeWith = other
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 }

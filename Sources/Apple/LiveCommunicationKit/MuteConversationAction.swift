@@ -16,6 +16,6 @@ public final class MuteConversationAction: ConversationAction, @unchecked Sendab
   /// Creates the equivalent of an action that the system requests.
   init(_ action: CXSetMutedCallAction) {
     isMuted = action.isMuted
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 }

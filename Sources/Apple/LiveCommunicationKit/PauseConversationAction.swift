@@ -16,6 +16,6 @@ public final class PauseConversationAction: ConversationAction, @unchecked Senda
   /// Creates the equivalent of an action that the system requests.
   init(_ action: CXSetHeldCallAction) {
     isPaused = action.isOnHold
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 }

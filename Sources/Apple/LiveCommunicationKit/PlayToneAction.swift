@@ -41,6 +41,6 @@ public final class PlayToneAction: ConversationAction, @unchecked Sendable {
       case .softPause: .softPause
       case .hardPause: .hardPause
       }
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 }

@@ -23,7 +23,7 @@ public final class StartConversationAction: ConversationAction, @unchecked Senda
   init(_ action: CXStartCallAction) {
     handles = [Handle(action.handle)]
     isVideo = action.isVideo
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 
   /// Reports that the conversation was started at the given time.

@@ -11,6 +11,6 @@ public final class UnmergeConversationAction: ConversationAction, @unchecked Sen
 
   /// Creates the equivalent of an action that the system requests.
   init(_ action: CXSetGroupCallAction) {
-    super.init(action, timeoutDate: action.timeoutDate)
+    super.init(action)
   }
 }
