@@ -61,6 +61,8 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   if (seconds < 0) return false;
   struct pl instance;
   bool has_instance = !msg_param_decode(&contact.params, "+sip.instance", &instance);
+  /* libre takes the quotes off some values. */
+  if (has_instance && instance.l > 1 && instance.p[0] == '"') instance.p++, instance.l -= 2;
   /* What has been taken back says nothing about the one that is kept. */
   if (has_instance && !pl_strcmp(&instance, search->instance) && (search->own <= 0 || (seconds && seconds < search->own)))
     search->own = seconds;
@@ -72,7 +74,7 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   return false;
 }
 
-/* For how many seconds a response says that a contact is registered; -1 if it names no time for it. */
+/* For how many seconds a response says that a contact is registered; -1 if it names no time for it. `instance` has no quotes. */
 static inline int64_t re_registered_seconds(const struct sip_msg *message, const char *user, const char *instance,
                                             const struct sa *address) {
   struct re_contact_search search = {user, instance, address, -1, -1, -1};

@@ -85,7 +85,7 @@ final class AccountLine {
     unsafe self.names = names
     self.agent = agent
     registration = Registration(expires: account.expires, seed: .random(in: 1...UInt64.max))
-    instance = "\"<urn:uuid:\(UUID().uuidString.lowercased())>\""
+    instance = "<urn:uuid:\(UUID().uuidString.lowercased())>"
     let tag = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     let callID = String(UInt64.random(in: 1...UInt64.max), radix: 36)
     head =
@@ -372,7 +372,8 @@ final class AccountLine {
     _ transport: sip_transp
   ) -> CInt {
     if let own = unsafe own { ownAddress = unsafe own.pointee }
-    let parameters = (registration.usesOutbound ? ";reg-id=1" : "") + ";+sip.instance=\(instance)"
+    let parameters =
+      (registration.usesOutbound ? ";reg-id=1" : "") + ";+sip.instance=\"\(instance)\""
     let code = unsafe re_write_contact(message, account.user, own, transport, parameters)
     // Where this machine is not any more, nothing is to ring.
     guard code == 0, var former = registeredAddress, exchange.seconds > 0,
