@@ -165,6 +165,22 @@ struct DigestAuthenticatorTests {
     #expect(headers.contains("nonce=\"next\"") && headers.contains("nc=00000001"))
   }
 
+  /// Servers whose nonces are for one request do not call the last one stale.
+  @Test mutating func nextNonceIsAnswered() throws {
+    var challenge = Self.challenge("SHA-256")
+    try authenticator.take([challenge], at: start) { _ in Self.mufasa }
+    // INVITE and ACK, then BYE.
+    for _ in 0..<3 { _ = headers() }
+    challenge.nonce = "another"
+    try authenticator.take([challenge], at: start) { _ in Self.mufasa }
+    #expect(headers().contains("nonce=\"another\""))
+    // Refused with the nonce that was just given, it is the password.
+    challenge.nonce = "third"
+    #expect(throws: DigestAuthenticator.Failure.refused) {
+      try authenticator.take([challenge], at: start) { _ in Self.mufasa }
+    }
+  }
+
   /// A refusal without a challenge is an error, or libre would repeat the request endlessly.
   @Test mutating func refusalWithoutAChallengeIsFinal() {
     #expect(throws: DigestAuthenticator.Failure.unknownAlgorithm) {

@@ -83,7 +83,13 @@ package struct DigestAuthenticator: Equatable, Sendable {
       }
       answered.append(challenge)
       if let index = sessions.firstIndex(where: { challenge.isFromSamePlace(as: $0.challenge) }) {
-        guard challenge.isStale, sessions[index].notesStaleNonce(at: now) else { throw .refused }
+        let session = sessions[index]
+        // Another nonce after one that was taken before: servers with nonces for one request, or
+        // that have forgotten them, do not call it stale.
+        let isNext = challenge.nonce != session.challenge.nonce && session.count > 1
+        guard challenge.isStale || isNext, sessions[index].notesStaleNonce(at: now) else {
+          throw .refused
+        }
         sessions[index].challenge = challenge
         sessions[index].algorithm = algorithm
         sessions[index].count = 0
