@@ -42,6 +42,30 @@ struct AudioLinesTests {
     #expect(AudioLines.showing(whole) == whole)
   }
 
+  /// Slips of phones that would make libre refuse the whole description.
+  @Test func slipsAreMended() {
+    let lines = AudioLines(
+      description(
+        "m=audio 4000 RTP/AVP 0 18",
+        "c=IN IP4 192.0.2.7/127",
+        "a=rtpmap:0 PCMU/8000 ",
+        "a=fmtp:18",
+        "a=",
+        "a=fmtp:0 x=1"
+      ) + [0, 0]
+    )
+    let read = description(
+      "m=audio 4000 RTP/AVP 0 18",
+      "c=IN IP4 192.0.2.7",
+      "a=rtpmap:0 PCMU/8000",
+      "a=fmtp:0 x=1"
+    )
+    #expect(text(lines.hidingAll(but: 0)) == text(read))
+    // The address of a group stays one.
+    let group = description("m=audio 4000 RTP/AVP 0", "c=IN IP4 224.2.1.1/127")
+    #expect(AudioLines(group).hidingAll(but: 0) == group)
+  }
+
   @Test func whatIsSaidOfOtherLinesIsLeftOut() {
     let lines = AudioLines(
       description(

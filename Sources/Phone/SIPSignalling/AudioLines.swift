@@ -27,7 +27,8 @@ struct AudioLines: Equatable, Sendable {
 
   /// Finds the audio lines of a description.
   init(_ description: some Sequence<UInt8>) {
-    bytes = Array(description)
+    // Some write C strings with their end.
+    bytes = Array(Array(description).reversed().drop { $0 == 0 }.reversed())
     var found: [(line: Line, isRefused: Bool, transport: Int)] = []
     var count = 0
     var sessionHost: String?
@@ -103,8 +104,9 @@ struct AudioLines: Equatable, Sendable {
           other.map { line[..<$0.transport] + Self.mark + line[$0.transport...] }
           ?? Self.withoutPortCount(line)
         count += 1
-      } else if count == 0 || count == index + 1, !Self.isUseless(line) {
-        kept += line
+      } else if count == 0 || count == index + 1 {
+        let line = Self.mended(line)
+        if !Self.isUseless(line) { kept += line }
       }
     }
     return kept
@@ -135,9 +137,29 @@ struct AudioLines: Equatable, Sendable {
 
   private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 10 || byte == 13 }
 
-  // The name of a format without its clock (RFC 8866 section 6.6).
+  // The name of a format without its clock (RFC 8866 section 6.6), parameters that are none, and
+  // attributes without a name.
   private static func isUseless(_ line: ArraySlice<UInt8>) -> Bool {
-    line.starts(with: "a=rtpmap:".utf8) && !line.contains(UInt8(ascii: "/"))
+    let text = line.prefix { !isLineEnd($0) }
+    if text.starts(with: "a=rtpmap:".utf8) { return !text.contains(UInt8(ascii: "/")) }
+    if text.starts(with: "a=fmtp:".utf8) { return !text.contains(UInt8(ascii: " ")) }
+    return text.elementsEqual("a=".utf8)
+  }
+
+  // Without blanks at the end of an attribute, and without the time to live of a unicast address,
+  // which only groups have (RFC 8866 section 5.7): libre reads neither.
+  private static func mended(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let text = line.prefix { !isLineEnd($0) }
+    let end = line[text.endIndex...]
+    if text.starts(with: "a=".utf8) {
+      return text.reversed().drop { $0 == 32 || $0 == 9 }.reversed() + end
+    }
+    guard text.starts(with: "c=IN IP4 ".utf8), let slash = text.firstIndex(of: UInt8(ascii: "/")),
+      let first = UInt8(
+        String(decoding: text.dropFirst(9).prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+      ), first < 224
+    else { return line }
+    return text[..<slash] + end
   }
 
   /// Returns a description of this side's without the marks that `hidingAll(but:)` has added.
