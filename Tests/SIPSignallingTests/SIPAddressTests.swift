@@ -27,6 +27,17 @@ struct SIPAddressTests {
     #expect(uri == "sip:bob@10.0.0.1:5070;transport=tcp")
   }
 
+  /// Codes of telephone networks, and names in other letters (RFC 3261 section 25.1).
+  @Test(arguments: [
+    ("sip:*31#030@h", "sip:*31%23030@h"), ("sip:jürgen@h", "sip:j%C3%BCrgen@h"),
+    ("sip:a%20b;x=1@h", "sip:a%20b;x=1@h"),
+  ])
+  func usersAreEscaped(text: String, uri: String) throws {
+    let address = try #require(SIPAddress(text))
+    #expect(address.uri == uri)
+    #expect(address.uri(atNumericHost: "10.0.0.1", by: .udp).hasPrefix(uri.dropLast()))
+  }
+
   @Test func defaultsAreThoseOfTheRFC() throws {
     let address = try #require(SIPAddress("sip:example.org"))
     #expect(address.user.isEmpty && address.port == 5_060 && address.securePort == 5_061)

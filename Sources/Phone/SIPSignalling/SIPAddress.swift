@@ -93,18 +93,32 @@ package struct SIPAddress: Equatable, Sendable {
     host.contains(":") ? "[\(host)]" : host
   }
 
+  // The user part with its "@", as it may stand in a URI (RFC 3261 section 25.1): people dial `#`,
+  // and write names in their own letters.
+  private var userPart: String {
+    guard !user.isEmpty else { return "" }
+    let plain = Set("-_.!~*'()&=+$,;?/%:".utf8)
+    return user.utf8.reduce(into: "") { text, byte in
+      let scalar = UnicodeScalar(byte)
+      let isPlain = byte < 128 && (Character(scalar).isLetter || Character(scalar).isNumber)
+      if isPlain || plain.contains(byte) {
+        text.unicodeScalars.append(scalar)
+      } else {
+        text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    } + "@"
+  }
+
   /// The URI without parameters.
   package var uri: String {
-    let user = user.isEmpty ? "" : "\(user)@"
-    return "sip:\(user)\(Self.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
+    "sip:\(userPart)\(Self.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
   }
 
   /// Returns the URI for a transport, with a numeric address in place of the host.
   package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
     let host = Self.literal(numericHost)
-    let user = user.isEmpty ? "" : "\(user)@"
     let port = transport == .tls ? securePort : port
     let parameter = transport == .udp ? "" : ";transport=\(transport.rawValue)"
-    return "sip:\(user)\(host):\(port)\(parameter)"
+    return "sip:\(userPart)\(host):\(port)\(parameter)"
   }
 }

@@ -302,6 +302,9 @@ final class SIPCall {
     dropRequests()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
+      if let stack, isEstablished, requests.isOfferOpen, unsafe session != nil {
+        _ = unsafe re_say_goodbye(stack.sip, session)
+      }
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
     }
     lendingSpareDescriptor {
@@ -329,13 +332,14 @@ final class SIPCall {
   /// Notes the `Reason` of a CANCEL (RFC 3326), by which a server says that another phone has
   /// answered or declined.
   func noteCancel(_ reason: String) {
-    let fields = reason.split(separator: ";").map {
-      $0.filter { !$0.isWhitespace }.lowercased()
-    }
-    guard fields.first == "sip" else { return }
-    if fields.contains("cause=200") { cancelReason = .answeredElsewhere }
-    if fields.contains("cause=603") || fields.contains("cause=600") {
-      cancelReason = .declinedElsewhere
+    // One for each protocol, in any order.
+    for value in reason.split(separator: ",") {
+      let fields = value.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
+      guard fields.first == "sip" else { continue }
+      if fields.contains("cause=200") { cancelReason = .answeredElsewhere }
+      if fields.contains("cause=603") || fields.contains("cause=600") {
+        cancelReason = .declinedElsewhere
+      }
     }
   }
 

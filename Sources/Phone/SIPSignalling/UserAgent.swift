@@ -1,6 +1,7 @@
 public import CallSecurity
 import CLibre
 import Glibc
+import MediaCore
 import RealTime
 import UDPTransport
 
@@ -64,6 +65,8 @@ public actor UserAgent {
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private(set) var isStopping = false
+  /// Time until which calls that were given up may need an answer of this side's.
+  var lastFarewell = MonotonicInstant(nanoseconds: 0)
   private var encryption: EncryptionOffer?
   /// libre's context for TLS; nil without an identity.
   private var tls: OpaquePointer?
@@ -188,7 +191,8 @@ public actor UserAgent {
       ?? stacks.first { $0.host.contains(":") == isV6 } ?? stacks.first
   }
 
-  /// Hangs up every call, waits up to a second for the far sides to confirm, and closes.
+  /// Hangs up every call, waits up to a second for the far sides to confirm, or as long as
+  /// `noteFarewell` says, and closes.
   public func stop() async {
     guard !isStopping else { return }
     isStopping = true
@@ -198,14 +202,19 @@ public actor UserAgent {
       release()
       return continuation.finish()
     }
-    for call in calls.values { call.hangUp() }
+    for call in calls.values {
+      noteFarewell(to: call)
+      call.hangUp()
+    }
     calls.removeAll()
     closePaths()
     await leaveAccounts()
     // Sessions that are being ended hold libre's stack; the last of them closes it.
     for stack in allStacks { stack.close() }
+    let farewell = lastFarewell.nanoseconds(since: MonotonicClock.now())
     let deadline = Task {
-      try? await Task.sleep(for: .seconds(1))
+      // A cancelled sleep ends early, and the wait with it.
+      try? await Task.sleep(for: max(.seconds(1), .nanoseconds(farewell)))
       self.endWaiting()
     }
     if !isClosed { await withCheckedContinuation { stopWaiters.append($0) } }
@@ -344,29 +353,6 @@ public actor UserAgent {
     throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
   }
 
-  /// Time for a far side to complete the TLS handshake; RFC 3261 would wait for 32 s.
-  private static let handshakePatience = Duration.seconds(5)
-
-  private func limitHandshake(of id: SIPCallID) {
-    Task { [weak self] in
-      try? await Task.sleep(for: Self.handshakePatience)
-      await self?.endHandshake(of: id)
-    }
-  }
-
-  /// Ends a call whose far side is not the one that it should be.
-  func endStrange(_ id: SIPCallID) {
-    guard let call = calls[id.rawValue] else { return }
-    call.hangUp()
-    report(.ended(id, .strangeIdentity))
-  }
-
-  private func endHandshake(of id: SIPCallID) {
-    guard let call = calls[id.rawValue], call.isInHandshake else { return }
-    call.hangUp()
-    report(.ended(id, .unreachable("it does not finish the handshake of TLS")))
-  }
-
   /// True while no response to an outgoing call has arrived.
   package func isUnheardOf(_ id: SIPCallID) -> Bool { calls[id.rawValue]?.isHeardOf == false }
 
@@ -387,7 +373,9 @@ public actor UserAgent {
 
   /// Ends a call in any phase: CANCEL, BYE, or a refusal as `kind` says.
   public func hangUp(_ id: SIPCallID, as kind: SIPRefusal = .declined) {
-    calls.removeValue(forKey: id.rawValue)?.hangUp(as: kind)
+    guard let call = calls.removeValue(forKey: id.rawValue) else { return }
+    noteFarewell(to: call)
+    call.hangUp(as: kind)
   }
 
   /// Holds a call by a re-INVITE with `inactive` SDP, or resumes it.

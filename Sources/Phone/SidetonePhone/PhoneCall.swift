@@ -321,7 +321,7 @@ struct PhoneCall: Equatable, Sendable {
       && !invitation.attempt.signalsOpenly:
       // What listens at the port for TLS may be another service.
       invitation.attempt.signalsOpenly = true
-    case .refused(488, _):
+    case .refused(488, _), .refused(606, _):
       guard let next = rule.choice(after: invitation.attempt.choice, invitation.transport) else {
         return nil
       }

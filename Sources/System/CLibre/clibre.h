@@ -251,8 +251,24 @@ static inline char re_info_digit(const struct sip_msg *message) {
 /* What libre acts upon before it shows it. */
 enum re_early { RE_EARLY_NOTHING, RE_EARLY_CANCEL, RE_EARLY_FINAL, RE_EARLY_ACK, RE_EARLY_OFFER };
 
-/* Looks at a message that has come, or that goes out. Of a CANCEL that has come, which libre takes care of itself, the `Reason`
-   (RFC 3326) is written as `text`; of a final response to an INVITE, after some of which libre forgets what a re-INVITE was for,
+struct re_text {
+  char *buffer;
+  size_t capacity, length;
+};
+
+static inline bool re_add_value(const struct sip_hdr *header, const struct sip_msg *message, void *arg) {
+  struct re_text *text = (struct re_text *)arg;
+  (void)message;
+  if (header->val.l + 2 > text->capacity - text->length) return true;
+  if (text->length) text->buffer[text->length++] = ',';
+  memcpy(text->buffer + text->length, header->val.p, header->val.l);
+  text->length += header->val.l;
+  text->buffer[text->length] = 0;
+  return false;
+}
+
+/* Looks at a message that has come, or that goes out. Of a CANCEL that has come, which libre takes care of itself, all values of
+   `Reason` (RFC 3326) are written as `text`, with commas between them; of a final response to an INVITE, after some of which libre forgets what a re-INVITE was for,
    the status. An INVITE with a description that goes out is an offer. `sequence` is the CSeq. */
 static inline enum re_early re_look_early(bool is_sent, const uint8_t *bytes, size_t length,
                                           char *call_id, size_t call_id_capacity, char *text,
@@ -270,7 +286,6 @@ static inline enum re_early re_look_early(bool is_sent, const uint8_t *bytes, si
   struct mbuf *buffer = re_buffer_from(bytes, length);
   if (!buffer) return kind;
   if (!sip_msg_decode(&message, buffer)) {
-    const struct sip_hdr *reason = sip_msg_hdr(message, SIP_HDR_REASON);
     re_copy_pl(&message->callid, call_id, call_id_capacity);
     *sequence = message->cseq.num;
     if (is_sent) {
@@ -280,8 +295,9 @@ static inline enum re_early re_look_early(bool is_sent, const uint8_t *bytes, si
       re_snprintf(text, text_capacity, "%u", message->scode);
     } else if (!pl_strcmp(&message->met, "ACK")) {
       kind = RE_EARLY_ACK;
-    } else if (reason) {
-      re_copy_pl(&reason->val, text, text_capacity);
+    } else if (sip_msg_hdr(message, SIP_HDR_REASON)) {
+      struct re_text reasons = {text, text_capacity, 0};
+      sip_msg_hdr_apply(message, true, SIP_HDR_REASON, re_add_value, &reasons);
       kind = RE_EARLY_CANCEL;
     }
   }

@@ -93,6 +93,12 @@ static inline int re_update(struct sip_request **request, struct sip *sip, struc
                        response_handler, arg, "%sContent-Length: 0\r\n\r\n", headers);
 }
 
+/* Ends a dialog at once, whatever is open in it (RFC 3261 section 15): libre's own goodbye waits for the answer to a re-INVITE. */
+static inline int re_say_goodbye(struct sip *sip, struct sipsess *session) {
+  return sip_drequestf(NULL, sip, true, "BYE", sipsess_dialog(session), 0, NULL, NULL, NULL, NULL,
+                       "Content-Length: 0\r\n\r\n");
+}
+
 /* Answers a request with further headers, and with a description unless that is NULL. */
 static inline int re_reply_described(struct sip *sip, const struct sip_msg *message,
                                      const char *user, const char *headers,

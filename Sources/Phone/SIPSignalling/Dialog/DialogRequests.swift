@@ -13,6 +13,9 @@ struct DialogRequests: Equatable, Sendable {
   /// its own.
   private var newest: [String: UInt32] = [:]
 
+  /// True while this side's re-INVITE is unanswered.
+  var isOfferOpen: Bool { ownOffer != nil }
+
   /// Notes an accepted request of the far side's.
   mutating func note(_ sequence: UInt32, from tag: String) {
     newest[tag] = max(newest[tag] ?? 0, sequence)

@@ -15,8 +15,6 @@ package struct FarSidePresence: Equatable, Sendable {
     case isGone
   }
 
-  /// Number of consecutive responses that say that the far side is unavailable.
-  private var absences = 0
   /// Time at which the first of the consecutive unanswered requests during a hold was given up; nil
   /// without one.
   private var silentSince: MonotonicInstant?
@@ -28,8 +26,6 @@ package struct FarSidePresence: Equatable, Sendable {
   /// Number of responses from that renegotiation to the next one, doubled each time.
   private var revivalPause = firstPause
 
-  /// Number of consecutive `absences` that end the call; a proxy may be busy for a moment.
-  private static let mostAbsences = 2
   /// Time for which a network may be away while a call is held, in nanoseconds.
   ///
   /// Without a hold, the lack of voice is noticed much earlier.
@@ -40,16 +36,17 @@ package struct FarSidePresence: Equatable, Sendable {
   /// Longest time between two 2xx responses in the same lack of voice, in nanoseconds.
   private static let longestPause: Int64 = 10_000_000_000
 
-  // A server on the way says so that it got no answer either.
-  private static let unanswered: Set<Int> = [408, 504]
+  // A server on the way says so that it got no answer either, or is busy; a phone, that it would
+  // take no other call now (RFC 3261 section 11.2). None of them ends a dialog (RFC 5057 section
+  // 5.1).
+  private static let unanswered: Set<Int> = [408, 477, 480, 502, 503, 504]
   // It knows nothing of the call.
   private static let ends: Set<Int> = [404, 410, 481]
-  private static let absent: Set<Int> = [477, 480, 502, 503]
 
   /// True if a final status shows that the far side is there, whether or not it supports the
   /// request; nil stands for no response.
   package static func isPresent(_ status: Int?) -> Bool {
-    status.map { !unanswered.union(ends).union(absent).contains($0) } ?? false
+    status.map { !unanswered.union(ends).contains($0) } ?? false
   }
 
   /// A presence of which nothing is known yet.
@@ -75,13 +72,7 @@ package struct FarSidePresence: Equatable, Sendable {
       return now.nanoseconds(since: since) < Self.longestSilence ? .none : .isGone
     }
     silentSince = nil
-    switch status {
-    case _ where Self.ends.contains(status): return .isGone
-    case _ where Self.absent.contains(status):
-      absences += 1
-      return absences < Self.mostAbsences ? .none : .isGone
-    default: absences = 0
-    }
+    if Self.ends.contains(status) { return .isGone }
     guard (200..<300).contains(status), !isHeld else { return .none }
     if let last = lastLivingAnswer, now.nanoseconds(since: last) > Self.longestPause {
       livingAnswers = 0
