@@ -135,6 +135,10 @@ struct CallSessionStateTests {
     _ = state.handle(.key("t"))
     #expect(state.handle(.key("\u{1B}")) == [.showTarget(nil)])
     _ = state.handle(.phone(.held(alice)))
+    // Most hold a call before they pass it on.
+    #expect(state.handle(.key("t")) == [.showTarget("")])
+    _ = state.handle(.key("c"))
+    #expect(state.handle(.key("\n")) == [.showTarget(nil), .transfer(alice, to: "c")])
     _ = state.handle(.phone(.calling(bob, to: "b")))
     _ = state.handle(.phone(.connected(bob, to: "b")))
     #expect(state.handle(.key("t")) == [.connect(alice, with: bob)])

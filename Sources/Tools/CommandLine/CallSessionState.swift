@@ -207,8 +207,10 @@ struct CallSessionState: Equatable {
     switch key {
     case "\n", "\r", "\r\n":
       typed = nil
-      guard !text.isEmpty, let active, active.isConnected else { return [.showTarget(nil)] }
-      return [.showTarget(nil), .transfer(active.call, to: text)]
+      guard !text.isEmpty, let line = active ?? held, line.isConnected else {
+        return [.showTarget(nil)]
+      }
+      return [.showTarget(nil), .transfer(line.call, to: text)]
     case "\u{1B}":
       typed = nil
       return [.showTarget(nil)]
@@ -260,8 +262,8 @@ struct CallSessionState: Equatable {
       defer { linked = nil }
       return key == "y" ? linked.map { [.call($0)] } ?? [] : []
     case "t":
-      guard let active, active.isConnected else { return [] }
-      if let held { return [.connect(held.call, with: active.call)] }
+      guard let line = active ?? held, line.isConnected else { return [] }
+      if let active, let held { return [.connect(held.call, with: active.call)] }
       typed = ""
       return [.showTarget("")]
     case "0"..."9", "*", "#":
