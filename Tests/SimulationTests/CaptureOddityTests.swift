@@ -1,3 +1,4 @@
+import MediaCore
 import Testing
 
 @testable import Simulation
@@ -234,5 +235,87 @@ struct CaptureOddityTests {
       #expect(CaptureFile.dump(Array(file.prefix(length)))?.streams().isEmpty ?? true)
     }
     #expect(CaptureFile.dump(Array("#!rtpplay1.0 x/y\n".utf8) + file)?.streams().isEmpty == true)
+  }
+
+  // MARK: Pauses, copies and clocks
+
+  /// One packet that is lost or late before a pause says nothing of the pause.
+  @Test(arguments: [nil, 100.0]) func packetBeforeAPauseIsOne(lateness: Double?) throws {
+    var packets = voice(1_000)
+    for index in 500..<1_000 {
+      packets[index].timestamp += 40 * 8_000
+      packets[index].arrival += 40_000
+    }
+    if let lateness { packets[499].arrival += lateness } else { packets.remove(at: 499) }
+    let stream = try stream(packets)
+    #expect(stream.lost == (lateness == nil ? 1 : 0))
+    var trace = try stream.trace()
+    let begin = MonotonicInstant(nanoseconds: 0)
+    let fates = (0..<3_000).map { index in
+      let sent = begin.advanced(byNanoseconds: Int64(index) * 20_000_000)
+      return trace.fate(sentAt: sent, byteCount: 100).arrival.map { $0.nanoseconds(since: sent) }
+    }
+    #expect(fates.count { $0 == nil } <= 2)
+    #expect(fates.count { $0 ?? 0 > 10_000_000 } <= 2)
+  }
+
+  @Test func copiesAreNotOutOfOrder() throws {
+    let packets = voice(300)
+    let copies = packets.map { packet in
+      var copy = packet
+      copy.arrival += 60
+      return copy
+    }
+    let stream = try stream((packets + copies).sorted { $0.arrival < $1.arrival })
+    #expect(stream.received == 300 && stream.duplicates == 300 && stream.reordered == 0)
+  }
+
+  /// Some count G.722 by its samples, others by the milliseconds (RFC 3551 section 4.5.2).
+  @Test(arguments: [320, 40, 20]) func ticksOfAnotherClockMakeNoDelay(ticks: Int) throws {
+    var packets = voice(2_000, ticks: ticks)
+    for index in packets.indices { packets[index].payloadType = 9 }
+    let stream = try stream(packets)
+    #expect(stream.delay(1) < 5 && stream.lost == 0)
+    let skew = try #require(stream.skew)
+    #expect(abs(skew) > 100_000)
+  }
+
+  /// Answers of name servers look like RTP, each from a source of its own.
+  @Test func strangersTakeNoCallsPlace() throws {
+    var capture = PacketCapture()
+    for index in 0..<21_000 {
+      let id = UInt8(index & 255)
+      let datagram = CapturedDatagram(
+        source: Endpoint(address: Self.one.address, port: 53),
+        destination: Endpoint(address: Self.other.address, port: UInt16(1_024 + index)),
+        payload: [0x80, 0, id, 1, 0, 0, 0, 1, 0, 0, 0, id] + [UInt8](repeating: 7, count: 40),
+        length: 52
+      )
+      capture.add(datagram, at: 1_000_000 * Int64(index))
+    }
+    var packets = voice(300)
+    for index in packets.indices { packets[index].arrival += 30_000 }
+    add(packets, to: &capture)
+    #expect(capture.streams().map(\.received) == [300])
+  }
+
+  /// They are a reason to take another reader if they are many.
+  @Test func tunnelsAndFragmentsAreNoted() {
+    var capture = PacketCapture()
+    add(voice(100), to: &capture)
+    #expect(!capture.holdsMore && capture.obstacles.isEmpty)
+    // IP with UDP to the port of GTP-U, and a fragment.
+    let head: [UInt8] = [0x45, 0, 0, 60, 0, 0, 0, 0, 64, 17, 0, 0] + Self.one.address
+    let udp: [UInt8] = [8, 0x68, 8, 0x68, 0, 40, 0, 0] + [UInt8](repeating: 0x30, count: 32)
+    for time in 0..<10 {
+      let frame = head + Self.other.address + udp
+      capture.add(frame: frame, linkType: 101, at: Int64(time))
+    }
+    var fragment = head + Self.other.address + udp
+    fragment[6] = 0x20
+    capture.add(frame: fragment, linkType: 101, at: 1)
+    #expect(capture.holdsMore)
+    #expect(capture.obstacles.joined().contains("10 packets in tunnels"))
+    #expect(capture.obstacles.joined().contains("1 fragments"))
   }
 }

@@ -84,9 +84,11 @@ struct CallForecast {
   let delay: Double
   /// Share of the sound that is concealed, in percent.
   let concealed: Double
+  /// Duration of the call in seconds.
+  let seconds: Double
 
   /// Longest part of a capture that is examined, from its beginning, in seconds.
-  private static let longestSeconds = 60.0
+  static let longestSeconds = 60.0
 
   init(_ stream: CapturedStream) throws {
     var far = SimulatedCall.Party()
@@ -107,7 +109,8 @@ struct CallForecast {
     )
     var delays: [Double] = []
     var newest: SimulatedCall.Observation?
-    call.run(seconds: min(Self.longestSeconds, max(10, stream.duration))) { observation in
+    seconds = min(Self.longestSeconds, max(10, stream.duration))
+    call.run(seconds: seconds) { observation in
       newest = observation
       if let delay = observation.delay, observation.second > 1 { delays.append(delay) }
     }
@@ -143,8 +146,10 @@ struct StreamReport {
   }
 
   private var bursts: String {
-    let all = stream.bursts.sorted { $0.key < $1.key }.prefix(6)
-    return all.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
+    let all = stream.bursts.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }
+    // The longest are those that are heard.
+    let shown = all.count > 8 ? all.prefix(5) + ["..."] + all.suffix(2) : all[...]
+    return shown.joined(separator: ", ")
   }
 
   var text: String {
@@ -178,7 +183,9 @@ struct StreamReport {
     }
     if let call, call.delay.isFinite {
       rows.append(
-        "  a call there: \(number(call.delay)) ms from mouth to ear, "
+        (stream.duration > CallForecast.longestSeconds
+          ? "  a call there in the first minute: " : "  a call there: ")
+          + "\(number(call.delay)) ms from mouth to ear, "
           + "\(number(call.concealed)) % concealed"
       )
     }
@@ -215,6 +222,7 @@ struct StreamReport {
     if let call, call.delay.isFinite {
       fields["callDelayMs"] = .number(call.delay)
       fields["callConcealedPercent"] = .number(call.concealed)
+      fields["callSeconds"] = .number(call.seconds)
     }
     return JSONValue.object(fields).line ?? ""
   }

@@ -16,8 +16,8 @@ enum CaptureReading {
     if let capture = CaptureFile.dump([UInt8](beginning + rest)) { return capture }
     do throws(CaptureFile.ReadError) {
       let capture = try CaptureFile.read(path)
-      // Fragments of something else are not worth the time; tunnels of other kinds may be.
-      guard capture.hasUnknownLinks || !capture.hasStreams else { return capture }
+      // A few fragments and tunnels are those of something else, and not worth the time.
+      guard capture.holdsMore || !capture.hasStreams else { return capture }
       // Without it, what can be read is.
       return (try? byTshark(path)) ?? capture
     } catch {

@@ -59,6 +59,8 @@ struct CapturedFrame {
     case segment(ArraySlice<UInt8>)
     /// A fragment of an IP packet, which cannot be read alone.
     case fragment
+    /// A packet in a tunnel that this program cannot read.
+    case tunnel
     /// A link that this program cannot read.
     case unknownLink
     case other
@@ -70,6 +72,9 @@ struct CapturedFrame {
 
   // Tunnels in tunnels, at most.
   private static let mostLayers = 12
+  // AH, L2TPv3 and MPLS in IP; L2TP, GTP-U and Geneve over UDP.
+  private static let tunnels: Set<UInt8> = [51, 115, 137]
+  private static let tunnelPorts: Set<Int> = [1_701, 2_152, 6_081]
 
   /// Content of the frame: the UDP datagram in it, under any tags and tunnels.
   var content: Content {
@@ -189,9 +194,10 @@ struct CapturedFrame {
     case 47: return tunnel(at: offset, layer: layer)
     case 6: return segment(at: offset)
     case 17: break
-    default: return .other
+    default: return Self.tunnels.contains(kind) ? .tunnel : .other
     }
     guard offset + 8 <= bytes.count else { return .other }
+    if Self.tunnelPorts.contains(number(at: offset + 2)) { return .tunnel }
     let length = number(at: offset + 4)
     guard length > 8 else { return .other }
     let payload = bytes[offset + 8..<min(bytes.count, offset + length)]

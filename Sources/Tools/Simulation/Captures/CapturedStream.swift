@@ -159,10 +159,14 @@ package struct CapturedStream: Sendable {
     var packets: [(departure: Double, arrival: Double?)] = []
     packets.reserveCapacity(timeline.entries.count + lost)
     var before: StreamTimeline.Entry?
+    let steps = zip(timeline.entries, timeline.entries.dropFirst())
+      .filter { $1.number == $0.number + 1 }.map { $1.departure - $0.departure }.sorted()
+    let usual = steps.isEmpty ? .infinity : steps[steps.count / 2]
     for entry in timeline.entries {
       if let before {
         let missing = Int(entry.number - before.number - 1)
-        let step = (entry.departure - before.departure) / Double(missing + 1)
+        // A pause is no part of a loss before it.
+        let step = min(usual, (entry.departure - before.departure) / Double(missing + 1))
         for index in 0..<missing {
           packets.append((before.departure + Double(index + 1) * step, nil))
         }

@@ -47,6 +47,7 @@ package struct PacketCapture {
   var isCutOff = false
   private var unknownLinks: Set<Int> = []
   private var fragments = 0
+  private var tunnelled = 0
   private static let latest: Int64 = 4_000_000_000_000_000_000
   /// Most sources from one port to another; if there are more, it is no call, but encrypted
   /// traffic.
@@ -60,12 +61,17 @@ package struct PacketCapture {
   /// True if there are RTP streams.
   package var hasStreams: Bool { sources.contains(where: \.isPlausible) }
 
-  /// True if there are frames of link types that cannot be read here.
-  package var hasUnknownLinks: Bool { !unknownLinks.isEmpty }
+  /// True if there is something that another reader might read: frames of other link types, and
+  /// fragments and tunnels, unless they are few.
+  package var holdsMore: Bool {
+    let read = sources.reduce(0) { $0 + ($1.isPlausible ? $1.packets.count : 0) }
+    return !unknownLinks.isEmpty || 50 * (fragments + tunnelled) > read
+  }
 
   /// Frames that could not be read, in words; empty if all could.
   package var obstacles: [String] {
     (fragments > 0 ? ["\(fragments) fragments of IP packets were left out"] : [])
+      + (tunnelled > 0 ? ["\(tunnelled) packets in tunnels were left out"] : [])
       + (isCutOff ? ["its end is cut off"] : [])
       + unknownLinks.sorted().map { "links of type \($0) cannot be read" }
   }
@@ -77,6 +83,7 @@ package struct PacketCapture {
     case .datagram(let datagram): add(datagram, at: nanoseconds)
     case .segment(let text): described.note(text)
     case .fragment: fragments += 1
+    case .tunnel: tunnelled += 1
     case .unknownLink: unknownLinks.insert(linkType)
     case .other: break
     }
@@ -94,16 +101,28 @@ package struct PacketCapture {
     if place == sources.count {
       let ports = [datagram.source, datagram.destination]
       let count = sourceCounts[ports] ?? 0
-      guard sources.count < Self.mostFlows, count < Self.mostSources else { return }
+      guard count < Self.mostSources else { return }
+      if sources.count >= Self.mostFlows { forgetStrangers(before: nanoseconds) }
+      guard sources.count < Self.mostFlows else { return }
       sourceCounts[ports] = count + 1
-      flows[key] = place
+      flows[key] = sources.count
       sources.append(RTPFlow(key))
     }
-    sources[place].packets.append(packet)
+    let index = flows[key] ?? place
+    sources[index].packets.append(packet)
     if let isOutgoing = datagram.isOutgoing {
-      sources[place].outgoing += isOutgoing ? 1 : 0
-      sources[place].incoming += isOutgoing ? 0 : 1
+      sources[index].outgoing += isOutgoing ? 1 : 0
+      sources[index].incoming += isOutgoing ? 0 : 1
     }
+  }
+
+  // What only looks like RTP, as answers of name servers may, comes once or twice.
+  private mutating func forgetStrangers(before now: Int64) {
+    sources.removeAll { source in
+      source.packets.count < 3 && now - (source.packets.last?.arrival ?? 0) > 1_000_000_000
+    }
+    flows = [:]
+    for (place, source) in sources.enumerated() { flows[source.key] = place }
   }
 
   private mutating func addOther(_ datagram: CapturedDatagram) {

@@ -39,6 +39,8 @@ struct StreamTimeline {
   private static let leap = 500.0
   /// The same between two packets that arrived as far apart as others do, which no network made.
   private static let quietLeap = 60.0
+  /// Largest deviation of a clock.
+  private static let wildest = 0.001
   /// The longest delay that is no jump, in milliseconds.
   private static let longestSpike = 10_000.0
 
@@ -51,7 +53,6 @@ struct StreamTimeline {
       let step = last.map { Self.step(from: $0, to: packet, usual, clockRate) } ?? 1
       restarts += step == nil ? 1 : 0
       let number = newest + Int64(step ?? 1)
-      reordered += number < newest ? 1 : 0
       numbered.append((number, packet))
       if number > newest || last == nil {
         newest = number
@@ -60,6 +61,12 @@ struct StreamTimeline {
     }
     numbered.sort { ($0.number, $0.packet.arrival) < ($1.number, $1.packet.arrival) }
     take(numbered, events, clockRate)
+    // Of copies, the first one counts.
+    var earliest = Double.infinity
+    for entry in entries.reversed() {
+      reordered += entry.arrival > earliest ? 1 : 0
+      earliest = min(earliest, entry.arrival)
+    }
     align()
     levelSkew()
   }
@@ -203,7 +210,7 @@ struct StreamTimeline {
   private mutating func levelSkew() {
     guard let first = entries.first, let last = entries.last else { return }
     let span = last.departure - first.departure
-    guard span >= 30_000 else { return }
+    guard span > 0, max(span, last.arrival - first.arrival) >= 30_000 else { return }
     let parts = min(64, max(6, Int(span / 10_000)))
     var fastest: [(at: Double, delay: Double)?] = Array(repeating: nil, count: parts)
     for entry in entries {
@@ -222,12 +229,12 @@ struct StreamTimeline {
     guard slopes.count >= 6 else { return }
     slopes.sort()
     let slope = slopes[slopes.count / 2]
-    // No clock is further off. What is left after it shows whether it is a line.
-    guard abs(slope) < 0.001 else { return }
     func spread(_ slope: Double) -> Double {
       let rest = points.map { $0.delay - slope * ($0.at - first.departure) }.sorted()
       return rest[rest.count * 9 / 10] - rest[rest.count / 10]
     }
+    // No clock is further off. Timestamps that count something else are, and lie on a line.
+    if abs(slope) >= Self.wildest, spread(slope) > spread(0) / 20 { return }
     // A fast clock's packets seem to come earlier and earlier.
     skew = -slope * 1e6
     guard spread(slope) < spread(0) / 2 else {

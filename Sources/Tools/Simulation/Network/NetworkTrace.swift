@@ -27,6 +27,8 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
   package var baseNanoseconds: Int64 = 1_000_000
   private var place = 0
   private var begin: MonotonicInstant?
+  /// Time for which the fate of a packet is that of its moment, in nanoseconds.
+  private let moment: Int64
 
   /// Parses the lines of a trace.
   package init(parsing text: String) throws(ParseError) {
@@ -50,6 +52,9 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     let sorted = packets.sorted { $0.departure < $1.departure }
     let fastest = sorted.compactMap { packet in packet.arrival.map { $0 - packet.departure } }.min()
     guard let fastest, let first = sorted.first else { throw .empty }
+    let steps = zip(sorted, sorted.dropFirst()).map { $1.departure - $0.departure }.sorted()
+    let usual = steps.isEmpty ? 0 : steps[steps.count / 2]
+    moment = Int64(min(60_000, max(5, 1.25 * usual)) * 1e6)
     self.packets = sorted.map { packet in
       Packet(
         departure: Int64(min(9e18, (packet.departure - first.departure) * 1e6)),
@@ -70,6 +75,15 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     return value
   }
 
+  // In a pause nothing is known: a packet is neither lost nor late because the last one before was.
+  private func delay(at passed: Int64) -> Int64? {
+    let last = packets[place]
+    guard passed - last.departure > moment else { return last.delay }
+    let former = packets[..<place].last { $0.delay != nil }?.delay
+    let next = packets[(place + 1)...].first { $0.delay != nil }?.delay
+    return [last.delay, former, next].compactMap { $0 }.min()
+  }
+
   /// Returns the outcome of the packet that was sent last before `instant` in the recording, which
   /// repeats.
   package mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
@@ -81,7 +95,7 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     let passed = instant.nanoseconds(since: begin) % length
     if packets[place].departure > passed { place = 0 }
     while place + 1 < packets.count, packets[place + 1].departure <= passed { place += 1 }
-    let delay = packets[place].delay.map { $0 + baseNanoseconds }
+    let delay = delay(at: passed).map { $0 + baseNanoseconds }
     return EmulatedNetwork.DeliveryOutcome(
       arrival: delay.map { instant.advanced(byNanoseconds: $0) },
       copy: nil
