@@ -9,7 +9,7 @@
 # make check          everything else: all other programs and kernels, sanitizer, fuzzer, lint, benchmarks, dependency, package
 # make check-busy     the tests with programs again and again, most of them on a busy machine: RUNS=20
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
-# make test-peers     calls with other phones: baresip, Linphone, and five from PyPI
+# make test-peers     calls with other phones: baresip, Linphone, Janus, and five from PyPI
 # make test-losses    calls of two programs over networks that lose datagrams from the first one on: LOSSY_CALLS on each
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
@@ -145,9 +145,9 @@ test-faults: setup-check
 
 PHONES := .build/phones
 test-peers: setup-check
-	@Scripts/install.sh "$(SUDO)" python3-venv
+	@Scripts/install.sh "$(SUDO)" python3-venv janus util-linux
 	test -d $(PHONES) || python3 -m venv $(PHONES)
-	$(PHONES)/bin/pip install --quiet pjsua2-python==2.15.1.post1 sipral==1.2.0 aiortc==1.16.0 'wrtc[aiortc]==0.1.0' sippy==2.5.0
+	$(PHONES)/bin/pip install --quiet pjsua2-python==2.15.1.post1 sipral==1.2.0 aiortc==1.16.0 'wrtc[aiortc]==0.1.0' sippy==2.5.0 websockets==17.4
 	$(BUILD_TESTS)
 	CI=true PEERS_PYTHON=$(PHONES)/bin/python LIMIT=900 $(RECAP) $@ $(TESTS) --filter 'PeerTests|BaresipTests|LinphoneTests'
 

@@ -19,6 +19,7 @@ private struct Peer: CustomTestStringConvertible {
   static let all = [
     Peer(testDescription: "PJSIP", script: "pjsua.py"),
     Peer(testDescription: "Sipral", script: "sipral_phone.py"),
+    Peer(testDescription: "Janus", script: "janus_phone.py"),
     webRTC("aiortc", module: "aiortc"),
     webRTC("libwebrtc", module: "webrtc.aiortc"),
   ]
@@ -34,7 +35,7 @@ private struct Peer: CustomTestStringConvertible {
   }
 }
 
-/// Calls with phones that no Debian package has, by scripts in `Tests/Peers`.
+/// Calls with other phones, by scripts in `Tests/Peers`.
 ///
 /// Each says back what it hears, so a party that hears its own tone has both directions. The
 /// defaults of both sides apply.
