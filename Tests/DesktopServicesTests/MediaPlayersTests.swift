@@ -56,6 +56,10 @@ struct MediaPlayersTests {
     players.resume()
     #expect(players.quietNames.isEmpty)
     #expect(music.volume == 0.8 && radio.volume == 0.5)
+    // What is left paused is not left low.
+    players.duck()
+    players.forget()
+    #expect(players.quietNames.isEmpty && music.volume == 0.8)
   }
 
   @Test func quietPlayersAreALineEach() {

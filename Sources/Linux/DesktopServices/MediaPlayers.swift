@@ -111,10 +111,13 @@ package final class MediaPlayers: @unchecked Sendable {
     }
   }
 
-  /// Forgets the players that were quietened here, and leaves them as they are.
+  /// Forgets the players that were paused here, and leaves them as they are; those that were
+  /// lowered get their volume back.
   package func forget() {
     queue.async { [self] in
-      (quiet, isOver) = ([], false)
+      quiet.removeAll { $0.formerVolume == nil }
+      isOver = true
+      playOn()
       note()
     }
   }

@@ -36,6 +36,6 @@ struct QuietPlayer: Equatable, Sendable {
 
   /// True if `volume` is the one that the player was lowered to: players keep steps of a percent.
   func isLowered(at volume: Double) -> Bool {
-    loweredVolume.map { abs(volume - $0) < 0.01 } ?? false
+    loweredVolume.map { abs(volume - $0) < min(0.01, $0 / 2) } ?? false
   }
 }
