@@ -215,7 +215,7 @@ extension AVAudioSession {
     operations.async { [self] in
       // Without memory for others they stay as they are.
       guard let (engine, filters) = state.withLock({ $0.missingFilters }),
-        (try? engine.setFilters(filters)) != nil
+        (try? engine.setFilters(filters)) == true
       else { return }
       state.withLock { $0.noteFilters(filters, of: engine) }
     }

@@ -60,7 +60,8 @@ struct CaptureChain: ~Copyable {
     settings.isEmpty ? nil : try SpeechFilter(settings, blockFrames: blockFrames)
   }
 
-  /// Exchanges the filters for others, which then hold the old ones; not a sample is lost.
+  /// Exchanges the filters for others, which then hold the old ones; what waits for a block is not
+  /// lost.
   @_noAllocation @_noLocks
   mutating func exchange(_ filter: inout SpeechFilter?, needsReference: Bool) {
     self.needsReference = needsReference

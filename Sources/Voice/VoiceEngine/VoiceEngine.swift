@@ -175,20 +175,32 @@ public final class VoiceEngine<
     exchange(replacement, by: .sides(LentObject(replacement)), until: replacement.done)
   }
 
-  /// Replaces the microphone's filters; streams go on without a gap.
+  /// Replaces the microphone's filters; streams go on, and what waits for a block is not lost.
   ///
-  /// Blocks until that is done. Throws SpeexDSP's error or the system's, and then nothing has
-  /// changed.
-  package func setFilters(_ settings: SpeechFilterSettings) throws {
+  /// Blocks until that is done, at most two seconds: a voice thread that hangs in a device takes
+  /// them later. Throws SpeexDSP's error or the system's, and then nothing has changed.
+  ///
+  /// - Returns: true if the filters are in use now.
+  package func setFilters(_ settings: SpeechFilterSettings) throws -> Bool {
     let replacement = try FilterReplacement(settings)
-    exchange(replacement, by: .filter(LentObject(replacement)), until: replacement.done)
+    return exchange(
+      replacement,
+      by: .filter(LentObject(replacement)),
+      until: replacement.done,
+      mostRounds: Self.filterRounds
+    )
   }
 
+  private static var filterRounds: Int { 20 }
+
+  // Rounds are of a tenth of a second each. What is given up stays lent until the thread has ended.
+  @discardableResult
   private func exchange(
     _ replacement: some AnyObject & Sendable,
     by change: Change,
-    until done: WakeEvent
-  ) {
+    until done: WakeEvent,
+    mostRounds: Int = .max
+  ) -> Bool {
     let isTaken = control.withLock { control in
       guard thread.isRunning else { return false }
       // Each thread that replaces waits for it: there is room for 64 of them.
@@ -198,13 +210,16 @@ public final class VoiceEngine<
       signals.wakeUp.signal()
       return true
     }
-    guard isTaken else { return }
+    guard isTaken else { return false }
+    var rounds = 0
     var descriptor = pollfd(fd: done.descriptor, events: Int16(POLLIN), revents: 0)
     // The voice thread answers within a period; one that has ended does not.
     while unsafe poll(&descriptor, 1, Self.replacementMilliseconds) <= 0 {
-      guard thread.isRunning else { return }
+      rounds += 1
+      guard thread.isRunning, rounds < mostRounds else { return false }
     }
     lent.remove(replacement)
+    return true
   }
 
   private static var replacementMilliseconds: CInt { 100 }
