@@ -84,24 +84,26 @@ open class PKPushRegistry: NSObject {
     }
   }
 
-  private func deliverWaiting() {
-    guard delegate != nil else { return }
-    for event in exchange(&waiting, with: []) { deliver(event) }
-  }
+  /// Most events that wait for a delegate; of more, the oldest are lost.
+  private static let mostWaiting = 64
 
   private func deliver(_ event: PushReceiver.Event) {
-    guard let delegate else {
-      waiting.append(event)
-      return
-    }
-    switch event {
-    case .token(let token):
-      let credentials = PKPushCredentials(type: .voIP, token: token)
-      delegate.pushRegistry(self, didUpdate: credentials, for: .voIP)
-    case .push(let payload):
-      deliver(PKPushPayload(type: .voIP, dictionaryPayload: payload.values), to: delegate)
-    case .invalidated:
-      delegate.pushRegistry(self, didInvalidatePushTokenFor: .voIP)
+    waiting = waiting.suffix(Self.mostWaiting - 1) + [event]
+    deliverWaiting()
+  }
+
+  // In the order of their arrival, even if the delegate is set meanwhile.
+  private func deliverWaiting() {
+    while let delegate, !waiting.isEmpty {
+      switch waiting.removeFirst() {
+      case .token(let token):
+        let credentials = PKPushCredentials(type: .voIP, token: token)
+        delegate.pushRegistry(self, didUpdate: credentials, for: .voIP)
+      case .push(let payload):
+        deliver(PKPushPayload(type: .voIP, dictionaryPayload: payload.values), to: delegate)
+      case .invalidated:
+        delegate.pushRegistry(self, didInvalidatePushTokenFor: .voIP)
+      }
     }
   }
 
