@@ -2,7 +2,7 @@ import CLibre
 
 /// A SIP URI taken apart by libre (RFC 3261 section 19.1).
 package struct SIPAddress: Equatable, Sendable {
-  /// The user part, empty if there is none.
+  /// The user part with all escapes that it needs, empty if there is none.
   package let user: String
   /// A host name or a numeric address, without brackets.
   package let host: String
@@ -33,7 +33,7 @@ package struct SIPAddress: Equatable, Sendable {
       )
     }
     guard let (scheme, user, host, parameters) = parts, scheme == "sip" else { return nil }
-    self.user = user
+    self.user = Self.escaped(user)
     self.host = host
     givenPort = unsafe uri.port == 0 ? nil : uri.port
     guard let named = Self.transport(in: parameters.lowercased()) else {
@@ -93,21 +93,36 @@ package struct SIPAddress: Equatable, Sendable {
     host.contains(":") ? "[\(host)]" : host
   }
 
-  // The user part with its "@", as it may stand in a URI (RFC 3261 section 25.1): people dial `#`,
+  // A user as it may stand in a URI (RFC 3261 section 25.1), one form for each: people dial `#`,
   // and write names in their own letters.
-  private var userPart: String {
-    guard !user.isEmpty else { return "" }
-    let plain = Set("-_.!~*'()&=+$,;?/%:".utf8)
-    return user.utf8.reduce(into: "") { text, byte in
-      let scalar = UnicodeScalar(byte)
-      let isPlain = byte < 128 && (Character(scalar).isLetter || Character(scalar).isNumber)
-      if isPlain || plain.contains(byte) {
+  private static func escaped(_ user: String) -> String {
+    let plain = Set("-_.!~*'()&=+$,;?/:".utf8)
+    let bytes = Array(user.utf8)
+    func isHex(_ place: Int) -> Bool {
+      place < bytes.count && Character(UnicodeScalar(bytes[place])).isHexDigit
+    }
+    var text = ""
+    var place = 0
+    while place < bytes.count {
+      let (byte, scalar) = (bytes[place], UnicodeScalar(bytes[place]))
+      let isEscape = byte == UInt8(ascii: "%") && isHex(place + 1) && isHex(place + 2)
+      if isEscape {
+        text += String(decoding: bytes[place..<place + 3], as: UTF8.self).uppercased()
+        place += 3
+        continue
+      }
+      let isLetter = byte < 128 && (Character(scalar).isLetter || Character(scalar).isNumber)
+      if isLetter || plain.contains(byte) {
         text.unicodeScalars.append(scalar)
       } else {
         text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
       }
-    } + "@"
+      place += 1
+    }
+    return text
   }
+
+  private var userPart: String { user.isEmpty ? "" : "\(user)@" }
 
   /// The URI without parameters.
   package var uri: String {
