@@ -26,6 +26,7 @@ struct FarSidePresenceTests {
   /// it show that the far side is there.
   @Test(arguments: [477, 480, 502, 503]) mutating func callOutlivesARefusal(status: Int) {
     #expect((0..<60).allSatisfy { note(status, after: $0) == .none })
+    #expect((0..<2_000).allSatisfy { note(status, isHeld: true, after: $0) == .none })
     #expect(!FarSidePresence.isPresent(status) && FarSidePresence.isPresent(486))
   }
 

@@ -68,7 +68,7 @@ struct RequestCheckTests {
     ("MESSAGE", 405, "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY,UPDATE\r\n"),
     ("REGISTER", 405, "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS,INFO,REFER,NOTIFY,UPDATE\r\n"),
     ("SUBSCRIBE", 489, "Allow-Events: refer\r\n"), ("UPDATE", 481, ""), ("CANCEL", 481, ""),
-    ("PRACK", 481, ""), ("NOBODYKNOWS", 501, ""),
+    ("PRACK", 481, ""), ("NOTIFY", 481, ""), ("NOBODYKNOWS", 501, ""),
   ])
   func unwantedRequestsAreRefusedByTheirKind(method: String, code: UInt16, headers: String) {
     let refusal = RequestCheck.refusal(ofUnwanted: method)

@@ -68,7 +68,7 @@ final class SIPCall {
   private(set) var isHeardOf = false
   private(set) var isAnswered = false
   /// End reason in the caller's CANCEL; nil if it gives none.
-  private var cancelReason: SIPEndReason?
+  var cancelReason: SIPEndReason?
   private var lacksCodec = false
   private var isVoiceRefused = false
   var requests = DialogRequests()
@@ -217,7 +217,10 @@ final class SIPCall {
   }
 
   func hangUp(as kind: SIPRefusal = .declined) {
-    guard isIncoming && !isAnswered else { return close() }
+    guard isIncoming && !isAnswered else {
+      sayGoodbyeInOffer()
+      return close()
+    }
     switch kind {
     case .declined: reject(code: 603, phrase: "Decline")
     case .unavailable: reject(code: 480, phrase: "Temporarily Unavailable")
@@ -284,9 +287,16 @@ final class SIPCall {
   /// Ends a call whose far side is gone.
   func endAsGone() {
     withExtendedLifetime(self) {
+      sayGoodbyeInOffer()
       close()
       report(.ended(id, .gone))
     }
+  }
+
+  // libre's own BYE waits for the answer to a re-INVITE, which may never come.
+  private func sayGoodbyeInOffer() {
+    guard let stack, isEstablished, requests.isOfferOpen, unsafe session != nil else { return }
+    _ = sending { unsafe re_say_goodbye(stack.sip, session) }
   }
 
   private func dropRequests() {
@@ -302,9 +312,6 @@ final class SIPCall {
     dropRequests()
     // Without a connection that is as expected, the goodbye is still tried.
     let goodbye = { [self] in
-      if let stack, isEstablished, requests.isOfferOpen, unsafe session != nil {
-        _ = unsafe re_say_goodbye(stack.sip, session)
-      }
       unsafe session = OpaquePointer(mem_deref(UnsafeMutableRawPointer(session)))
     }
     lendingSpareDescriptor {
@@ -327,20 +334,6 @@ final class SIPCall {
     }
     let time = MonotonicClock.now().advanced(byNanoseconds: pause)
     offerTimer.start(for: time) { [weak self] in self?.renegotiate() }
-  }
-
-  /// Notes the `Reason` of a CANCEL (RFC 3326), by which a server says that another phone has
-  /// answered or declined.
-  func noteCancel(_ reason: String) {
-    // One for each protocol, in any order.
-    for value in reason.split(separator: ",") {
-      let fields = value.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
-      guard fields.first == "sip" else { continue }
-      if fields.contains("cause=200") { cancelReason = .answeredElsewhere }
-      if fields.contains("cause=603") || fields.contains("cause=600") {
-        cancelReason = .declinedElsewhere
-      }
-    }
   }
 
   // MARK: What libre calls

@@ -259,7 +259,7 @@ struct re_text {
 static inline bool re_add_value(const struct sip_hdr *header, const struct sip_msg *message, void *arg) {
   struct re_text *text = (struct re_text *)arg;
   (void)message;
-  if (header->val.l + 2 > text->capacity - text->length) return true;
+  if (header->val.l + 2 > text->capacity - text->length) return false;
   if (text->length) text->buffer[text->length++] = ',';
   memcpy(text->buffer + text->length, header->val.p, header->val.l);
   text->length += header->val.l;

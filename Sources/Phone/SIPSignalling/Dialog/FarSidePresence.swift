@@ -36,17 +36,18 @@ package struct FarSidePresence: Equatable, Sendable {
   /// Longest time between two 2xx responses in the same lack of voice, in nanoseconds.
   private static let longestPause: Int64 = 10_000_000_000
 
-  // A server on the way says so that it got no answer either, or is busy; a phone, that it would
-  // take no other call now (RFC 3261 section 11.2). None of them ends a dialog (RFC 5057 section
-  // 5.1).
-  private static let unanswered: Set<Int> = [408, 477, 480, 502, 503, 504]
+  // A server on the way says so that it got no answer either.
+  private static let unanswered: Set<Int> = [408, 504]
+  // A server is busy, or a phone would take no other call now (RFC 3261 section 11.2): that says
+  // nothing of this one.
+  private static let unavailable: Set<Int> = [477, 480, 502, 503]
   // It knows nothing of the call.
   private static let ends: Set<Int> = [404, 410, 481]
 
   /// True if a final status shows that the far side is there, whether or not it supports the
   /// request; nil stands for no response.
   package static func isPresent(_ status: Int?) -> Bool {
-    status.map { !unanswered.union(ends).contains($0) } ?? false
+    status.map { !unanswered.union(ends).union(unavailable).contains($0) } ?? false
   }
 
   /// A presence of which nothing is known yet.
@@ -65,6 +66,7 @@ package struct FarSidePresence: Equatable, Sendable {
     isHeld: Bool,
     at now: MonotonicInstant
   ) -> Conclusion {
+    if let status, Self.unavailable.contains(status) { return .none }
     guard let status, !Self.unanswered.contains(status) else {
       guard isHeld else { return .none }
       let since = silentSince ?? now

@@ -95,4 +95,23 @@ extension SIPCall {
     earlyTags = []
     return planning(numbers) { invite(again) } == 0
   }
+
+  /// Notes the `Reason` of a CANCEL (RFC 3326), by which a server says that another phone has
+  /// answered or declined.
+  func noteCancel(_ reason: String) {
+    var isQuoted = false
+    let plain = reason.filter { character in
+      if character == "\"" { isQuoted.toggle() }
+      return !isQuoted
+    }
+    // One for each protocol, in any order.
+    for value in plain.split(separator: ",") {
+      let fields = value.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
+      guard fields.first == "sip" else { continue }
+      if fields.contains("cause=200") { cancelReason = .answeredElsewhere }
+      if fields.contains("cause=603") || fields.contains("cause=600") {
+        cancelReason = .declinedElsewhere
+      }
+    }
+  }
 }

@@ -79,7 +79,7 @@ struct RequestCheck: Equatable, Sendable {
   /// 3261 sections 8.2.1 and 21.5.2, RFC 6665 section 4.2.1.1).
   static func refusal(ofUnwanted method: String) -> Refusal {
     switch method {
-    case "CANCEL", "UPDATE", "BYE", "INFO", "PRACK":
+    case "CANCEL", "UPDATE", "BYE", "INFO", "PRACK", "NOTIFY", "REFER":
       Refusal(code: 481, phrase: "Call/Transaction Does Not Exist")
     case "SUBSCRIBE":
       Refusal(code: 489, phrase: "Bad Event", headers: "Allow-Events: refer\r\n")
