@@ -1,3 +1,4 @@
+import Foundation
 import MediaCore
 import Testing
 
@@ -317,5 +318,32 @@ struct CaptureOddityTests {
     #expect(capture.holdsMore)
     #expect(capture.obstacles.joined().contains("10 packets in tunnels"))
     #expect(capture.obstacles.joined().contains("1 fragments"))
+  }
+
+  /// A file of tcpdump's, of raw IP, in whose midst there is nonsense.
+  @Test func damagedFileIsReadUpToTheDamage() throws {
+    func number(_ value: Int, _ bytes: Int) -> [UInt8] {
+      (0..<bytes).map { UInt8(value >> (8 * $0) & 255) }
+    }
+    var file: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + number(0, 8) + number(65_535, 4)
+    file += number(101, 4)
+    let udp: [UInt8] = [0x9C, 0x40, 0x75, 0x30, 0, 180, 0, 0]
+    let ip: [UInt8] = [0x45, 0, 0, 200, 0, 0, 0, 0, 64, 17, 0, 0] + Self.one.address
+    for index in 0..<60 {
+      let rtp: [UInt8] = [0x80, 0, 0, UInt8(index)] + number(0, 2) + [UInt8(index * 160 >> 8)]
+      let rest = [UInt8(index * 160 & 255), 0, 0, 0, 1] + [UInt8](repeating: 0x55, count: 160)
+      let frame = ip + Self.other.address + udp + rtp + rest
+      file += number(1 + index / 50, 4) + number(index % 50 * 20_000, 4)
+      file += number(frame.count, 4) + number(frame.count, 4) + frame
+    }
+    file += number(2, 4) + number(0, 4) + number(0x7FFF_FFF0, 4) + number(0x7FFF_FFF0, 4)
+    let path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("damaged-\(UUID().uuidString).pcap")
+    try Data(file).write(to: path)
+    defer { try? FileManager.default.removeItem(at: path) }  // Nobody looks there again.
+    #expect(throws: CaptureFile.ReadError.self) { try CaptureFile.read(path.path) }
+    let capture = try CaptureFile.read(path.path, readsDamaged: true)
+    #expect(capture.streams().map(\.received) == [60])
+    #expect(capture.obstacles.joined().contains("damaged"))
   }
 }

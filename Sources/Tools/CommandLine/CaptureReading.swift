@@ -21,13 +21,13 @@ enum CaptureReading {
       // Without it, what can be read is.
       return (try? byTshark(path)) ?? capture
     } catch {
-      guard let capture = try? byTshark(path) else {
-        let reason = if case .unreadable(let reason) = error { reason } else { "" }
-        throw CommandFailure(
-          reason: "\"\(path)\" cannot be read: \(reason); with tshark installed it may be"
-        )
-      }
-      return capture
+      // Other links are read by tshark; of a damaged file, what can be read is.
+      if let capture = try? byTshark(path) { return capture }
+      if let part = try? CaptureFile.read(path, readsDamaged: true), part.hasStreams { return part }
+      let reason = if case .unreadable(let reason) = error { reason } else { "" }
+      throw CommandFailure(
+        reason: "\"\(path)\" cannot be read: \(reason); with tshark installed it may be"
+      )
     }
   }
 

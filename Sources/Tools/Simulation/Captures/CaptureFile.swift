@@ -32,8 +32,11 @@ package enum CaptureFile {
     return capture
   }
 
-  /// Returns the RTP in the file at `path`.
-  package static func read(_ path: String) throws(ReadError) -> PacketCapture {
+  /// Returns the RTP in the file at `path`, up to damage in it if `readsDamaged`.
+  package static func read(
+    _ path: String,
+    readsDamaged: Bool = false
+  ) throws(ReadError) -> PacketCapture {
     var error = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
     let precision = UInt32(PCAP_TSTAMP_PRECISION_NANO)
     guard let file = unsafe pcap_open_offline_with_tstamp_precision(path, precision, &error) else {
@@ -50,7 +53,8 @@ package enum CaptureFile {
         // A capture may be cut off; what is there is read. An interface of another kind is not.
         let reason = unsafe pcap_geterr(file).map { unsafe String(cString: $0) } ?? ""
         capture.isCutOff = outcome == -1 && reason.contains("truncated")
-        if outcome == -1, !capture.isCutOff { throw .unreadable(reason) }
+        capture.isDamaged = outcome == -1 && !capture.isCutOff
+        if capture.isDamaged, !readsDamaged { throw .unreadable(reason) }
         return capture
       }
       guard let header = unsafe header?.pointee, let data = unsafe data else { continue }

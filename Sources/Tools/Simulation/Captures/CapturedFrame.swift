@@ -197,10 +197,13 @@ struct CapturedFrame {
     default: return Self.tunnels.contains(kind) ? .tunnel : .other
     }
     guard offset + 8 <= bytes.count else { return .other }
-    if Self.tunnelPorts.contains(number(at: offset + 2)) { return .tunnel }
     let length = number(at: offset + 4)
     guard length > 8 else { return .other }
     let payload = bytes[offset + 8..<min(bytes.count, offset + length)]
+    // RTP may have any port, and begins with its version.
+    if Self.tunnelPorts.contains(number(at: offset + 2)), (payload.first ?? 0) >> 6 != 2 {
+      return .tunnel
+    }
     // VXLAN (RFC 7348).
     if number(at: offset + 2) == 4_789, payload.count > 22, payload[payload.startIndex] == 8,
       case .datagram(let inner) = ethernet(at: offset + 16, layer: layer + 1)

@@ -45,6 +45,8 @@ package struct PacketCapture {
   private var reports: [UInt32: [Way: CapturedStream.Report]] = [:]
   /// True if the file ends within a packet.
   var isCutOff = false
+  /// True if it was read up to damage in it.
+  var isDamaged = false
   private var unknownLinks: Set<Int> = []
   private var fragments = 0
   private var tunnelled = 0
@@ -54,6 +56,7 @@ package struct PacketCapture {
   private static let mostSources = 64
   private static let mostFlows = 20_000
   private var sourceCounts: [[Endpoint]: Int] = [:]
+  private var lastForgetting: Int64 = -1_000_000_001
 
   /// Creates an empty capture.
   package init() {}
@@ -73,6 +76,7 @@ package struct PacketCapture {
     (fragments > 0 ? ["\(fragments) fragments of IP packets were left out"] : [])
       + (tunnelled > 0 ? ["\(tunnelled) packets in tunnels were left out"] : [])
       + (isCutOff ? ["its end is cut off"] : [])
+      + (isDamaged ? ["it is damaged: what comes after is left out"] : [])
       + unknownLinks.sorted().map { "links of type \($0) cannot be read" }
   }
 
@@ -118,11 +122,16 @@ package struct PacketCapture {
 
   // What only looks like RTP, as answers of name servers may, comes once or twice.
   private mutating func forgetStrangers(before now: Int64) {
+    guard now - lastForgetting > 1_000_000_000 else { return }
+    lastForgetting = now
     sources.removeAll { source in
       source.packets.count < 3 && now - (source.packets.last?.arrival ?? 0) > 1_000_000_000
     }
-    flows = [:]
-    for (place, source) in sources.enumerated() { flows[source.key] = place }
+    (flows, sourceCounts) = ([:], [:])
+    for (place, source) in sources.enumerated() {
+      flows[source.key] = place
+      sourceCounts[[source.key.source, source.key.destination], default: 0] += 1
+    }
   }
 
   private mutating func addOther(_ datagram: CapturedDatagram) {

@@ -210,12 +210,12 @@ struct StreamTimeline {
   private mutating func levelSkew() {
     guard let first = entries.first, let last = entries.last else { return }
     let span = last.departure - first.departure
-    guard span > 0, max(span, last.arrival - first.arrival) >= 30_000 else { return }
+    guard span > 1, max(span, last.arrival - first.arrival) >= 30_000 else { return }
     let parts = min(64, max(6, Int(span / 10_000)))
     var fastest: [(at: Double, delay: Double)?] = Array(repeating: nil, count: parts)
     for entry in entries {
-      let part = Int((entry.departure - first.departure) / span * Double(parts))
-      let place = min(parts - 1, max(0, part))
+      let part = (entry.departure - first.departure) / span * Double(parts)
+      let place = Int(min(Double(parts - 1), max(0, part)))
       let delay = entry.arrival - entry.departure
       if delay < fastest[place]?.delay ?? .infinity { fastest[place] = (entry.departure, delay) }
     }

@@ -52,7 +52,9 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     let sorted = packets.sorted { $0.departure < $1.departure }
     let fastest = sorted.compactMap { packet in packet.arrival.map { $0 - packet.departure } }.min()
     guard let fastest, let first = sorted.first else { throw .empty }
-    let steps = zip(sorted, sorted.dropFirst()).map { $1.departure - $0.departure }.sorted()
+    // Packets of one picture leave together.
+    let steps = zip(sorted, sorted.dropFirst()).map { $1.departure - $0.departure }
+      .filter { $0 >= 1 }.sorted()
     let usual = steps.isEmpty ? 0 : steps[steps.count / 2]
     moment = Int64(min(60_000, max(5, 1.25 * usual)) * 1e6)
     self.packets = sorted.map { packet in
@@ -85,7 +87,7 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
   }
 
   /// Returns the outcome of the packet that was sent last before `instant` in the recording, which
-  /// repeats.
+  /// repeats; in a pause, the best of those around it.
   package mutating func fate(sentAt instant: MonotonicInstant, byteCount: Int)
     -> EmulatedNetwork.DeliveryOutcome
   {
