@@ -90,18 +90,31 @@ struct RecordingComparisonTests {
     #expect(silent.heardShare == 0, "\(silent)")
   }
 
+  /// The sound at places that need be no whole numbers.
+  private static func sound(_ samples: [Float], at place: (Int) -> Double) -> [Float] {
+    samples.indices.map { index in
+      let place = place(index)
+      let whole = Int(place)
+      guard whole >= 0, whole + 1 < samples.count else { return 0 }
+      return samples[whole] + (samples[whole + 1] - samples[whole]) * Float(place - Double(whole))
+    }
+  }
+
   /// Two clocks of which one is 200 parts per million slow, and a delay that moves with them.
   @Test func clocksThatDriftApartAreFollowed() throws {
     let said = Self.speech(3, seconds: 300)
-    let heard = (0..<said.count).map { index in
-      let place = Double(index) * 1.0002
-      let whole = Int(place)
-      guard whole + 1 < said.count else { return Float(0) }
-      return said[whole] + (said[whole + 1] - said[whole]) * Float(place - Double(whole))
-    }
-    let comparison = compare(said, heard)
+    let comparison = compare(said, Self.sound(said) { Double($0) * 1.0002 })
     let drift = try #require(comparison.drift)
     #expect(abs(drift - -200) < 5 && comparison.heardShare > 0.95, "\(comparison)")
+  }
+
+  /// A delay that comes and goes lies on no line, so it is no clock's.
+  @Test func aDelayThatWandersIsNoDrift() {
+    let said = Self.speech(4, seconds: 120)
+    // By 5 ms, in ten seconds.
+    let heard = Self.sound(said) { Double($0) + 40 * (1 + sin(Double($0) * 2 * .pi / 80_000)) }
+    let comparison = compare(said, heard)
+    #expect(comparison.drift == nil && comparison.heardShare > 0.9, "\(comparison)")
   }
 
   /// A jitter buffer that grows is no clock that is slow.

@@ -249,12 +249,14 @@ struct RecordingComparison {
   }
 
   // The lags without the steps that no clock makes: a jitter buffer plays sound later or earlier.
-  private static func withoutSteps(_ lags: [(start: Int, lag: Int)]) -> [(start: Int, lag: Int)] {
+  // Nil if they are many, as where speech is stretched all the time.
+  private static func withoutSteps(_ lags: [(start: Int, lag: Int)]) -> [(start: Int, lag: Int)]? {
     let changes = zip(lags, lags.dropFirst()).map { one, next in
       (time: next.start - one.start, change: next.lag - one.lag)
     }
     // A clock may be off by 1000 ppm; what is found is off by a sample or two.
     let isStep = changes.map { abs($0.change) > 4 + $0.time / 1_000 }
+    guard 10 * isStep.count(where: \.self) <= isStep.count else { return nil }
     let quiet = zip(changes, isStep).filter { !$1 }.map(\.0)
     let rate =
       Double(quiet.reduce(0) { $0 + $1.change }) / Double(max(1, quiet.reduce(0) { $0 + $1.time }))
@@ -269,12 +271,28 @@ struct RecordingComparison {
     return level
   }
 
-  // The median slope of lags that are far apart; nil of less than a minute.
+  /// Width in samples, a millisecond, of the band around a line in which half of the lags lie if it
+  /// is a clock's; a few are found elsewhere by chance.
+  private static let lineWidth = 8.0
+
+  // The slope of the line on which the lags lie, as they are or without steps; nil if they lie on
+  // none, and of less than a minute.
   private static func slope(of found: [(start: Int, lag: Int)]) -> Double? {
-    let lags = withoutSteps(found)
-    guard let first = lags.first, let last = lags.last else { return nil }
-    let span = last.start - first.start
-    guard span >= 60 * rate else { return nil }
+    guard let first = found.first, let last = found.last, last.start - first.start >= 60 * rate
+    else { return nil }
+    for lags in [found, withoutSteps(found)].compactMap(\.self) {
+      guard let slope = medianSlope(of: lags) else { continue }
+      let rest = lags.map { Double($0.lag) - slope * Double($0.start) }.sorted()
+      // Within a segment a clock drifts as well.
+      let width = lineWidth + abs(slope) * Double(segmentLength)
+      if rest[rest.count * 3 / 4] - rest[rest.count / 4] <= width { return slope }
+    }
+    return nil
+  }
+
+  // The median slope of lags that are far apart.
+  private static func medianSlope(of lags: [(start: Int, lag: Int)]) -> Double? {
+    let span = (lags.last?.start ?? 0) - (lags.first?.start ?? 0)
     let step = max(1, lags.count / 100)
     let some = stride(from: 0, to: lags.count, by: step).map { lags[$0] }
     var slopes: [Double] = []
