@@ -7,7 +7,7 @@ import Testing
 
 extension ProcessWideTests {
   /// The queues of callbacks and completions, and what comes from inside them.
-  @Suite struct QueueRulesTests {
+  @Suite(.timeLimit(.minutes(10))) struct QueueRulesTests {
     init() async {
       await CallSystemOwnership.settle()
       AVAudioSession.sharedInstance().devices = .init(capture: .null, playback: .null)

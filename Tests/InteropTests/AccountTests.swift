@@ -121,6 +121,28 @@ struct AccountTests {
     }
   }
 
+  /// The server writes what it grants beside our contact, which it gives back as it was.
+  @Test func registrationLastsAsLongAsTheServerSays() throws {
+    try Bench.withListeningSocket { port, listener in
+      let environment = try SIPServer.account(
+        "alice",
+        in: Bench.folder(),
+        connection: "tcp",
+        at: "127.0.0.1:\(port)"
+      )
+      let phone = try Bench.run(
+        ["listen", "--account", "alice@localhost", "--listen", "127.0.0.1:0", "--json"]
+          + ["--headset", "null"],
+        environment: environment
+      )
+      let request = try #require(try Bench.answerOneRequest(at: listener, granting: 71))
+      #expect(request.contains("+sip.instance=\"<urn:uuid:"))
+      #expect(phone.wait(for: "\"seconds\":71"), "\(phone.output)")
+      phone.signal(SIGKILL)
+      _ = phone.waitForExit()
+    }
+  }
+
   /// The server's asserted identity of a caller counts if it cannot be forged by others: by TLS,
   /// not by UDP.
   @Test(arguments: ["tls", "udp"]) func assertedIdentityIsTrusted(connection: String) throws {

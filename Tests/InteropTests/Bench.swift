@@ -121,8 +121,8 @@ enum Bench {
 
   /// Accepts a connection, answers one SIP request by 200 OK as a registrar does, and closes it.
   ///
-  /// Returns the request, nil if there was none.
-  static func answerOneRequest(at listener: Int32) throws -> String? {
+  /// Returns the request, nil if there was none. `seconds` stand beside the contact, as it came.
+  static func answerOneRequest(at listener: Int32, granting seconds: Int? = nil) throws -> String? {
     var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&waiting, 1, 10_000) == 1 else { return nil }
     let connection = accept(listener, nil, nil)
@@ -137,6 +137,9 @@ enum Bench {
     let kept = ["Via", "To", "From", "Call-ID", "CSeq", "Contact"]
     let lines = text.components(separatedBy: "\r\n").filter { line in
       kept.contains { line.hasPrefix("\($0):") } && !line.hasSuffix("expires=0")
+    }
+    .map { line in
+      line.hasPrefix("Contact:") ? line + (seconds.map { ";expires=\($0)" } ?? "") : line
     }
     let answer =
       (["SIP/2.0 200 OK"] + lines + ["Expires: 600", "Content-Length: 0", "", ""])

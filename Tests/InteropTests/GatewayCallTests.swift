@@ -66,6 +66,35 @@ struct GatewayCallTests {
       return ""
     }
 
+    /// The next request from the phone whose method is this one; nil if none comes.
+    func request(_ method: String) -> String? {
+      while let bytes = LoopbackSocket.datagram(at: descriptor, within: Patience.limit) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if text.hasPrefix("\(method) ") { return text }
+      }
+      return nil
+    }
+
+    /// Sends an INVITE without waiting for its answer, and then a CANCEL.
+    func ringAndCancel(_ headers: [String]) {
+      for (method, extra) in [("INVITE", ["Content-Type: application/sdp"]), ("CANCEL", headers)] {
+        let body = method == "INVITE" ? description : ""
+        let lines =
+          [
+            "\(method) sip:us@127.0.0.1:\(phone) SIP/2.0",
+            "Via: SIP/2.0/UDP 127.0.0.1:\(port);branch=z9hG4bK\(port)-ring",
+            "From: <sip:gateway@127.0.0.1>;tag=7", "To: <sip:us@127.0.0.1>",
+            "Call-ID: ring-\(port)", "CSeq: 1 \(method)", "Max-Forwards: 70",
+            "Contact: <sip:gateway@127.0.0.1:\(port)>",
+          ] + extra + ["Content-Length: \(body.utf8.count)", "", body]
+        let text = lines.joined(separator: "\r\n")
+        _ = LoopbackSocket.send(Array(text.utf8), to: phone, from: descriptor)
+        // It rings before the CANCEL.
+        guard method == "INVITE" else { return }
+        _ = LoopbackSocket.datagram(at: descriptor, within: Patience.limit)
+      }
+    }
+
     /// Acknowledges the answer to the last request.
     func acknowledge() {
       sequence -= 1
@@ -77,9 +106,41 @@ struct GatewayCallTests {
     let port = Bench.port()
     let run = try Bench.run([
       "listen", "--answer", "--listen", "127.0.0.1:\(port)", "--headset", "null", "--json",
+      "--keys",
     ])
     #expect(run.wait(for: "registered"), "\(run.output)")
     return (run, port)
+  }
+
+  /// Another phone has answered; the telephone network's reason may stand first (RFC 3326).
+  @Test(arguments: [
+    ["Reason: Q.850;cause=26", "Reason: SIP;cause=200;text=\"Call completed elsewhere\""],
+    ["Reason: Q.850;cause=26;text=\"x, y\", SIP;cause=200"],
+  ])
+  func callThatWasAnsweredElsewhereIsNotMissed(reasons: [String]) throws {
+    let port = Bench.port()
+    let run = try Bench.run([
+      "listen", "--listen", "127.0.0.1:\(port)", "--headset", "null", "--ringer", "none", "--json",
+    ])
+    #expect(run.wait(for: "registered"), "\(run.output)")
+    try Gateway(calling: port).ringAndCancel(reasons)
+    #expect(run.wait(for: "\"cause\":\"answeredElsewhere\""), "\(run.output)")
+    run.signal(SIGKILL)
+  }
+
+  /// The far side never answers our hold: it hears the end of the call all the same.
+  @Test func goodbyeDoesNotWaitForAnAnswerToAHold() throws {
+    let (run, port) = try listener()
+    let gateway = try Gateway(calling: port)
+    let answer = gateway.ask("INVITE", [Self.typed], body: gateway.description)
+    #expect(answer.hasPrefix("SIP/2.0 200"), "\(answer)")
+    gateway.acknowledge()
+    #expect(run.wait(for: "\"event\":\"connected\""), "\(run.output)")
+    run.press("o")
+    #expect(gateway.request("INVITE") != nil, "\(run.output)")
+    run.press("h")
+    #expect(gateway.request("BYE") != nil, "\(run.output)")
+    run.signal(SIGKILL)
   }
 
   private static let typed = "Content-Type: application/sdp"
