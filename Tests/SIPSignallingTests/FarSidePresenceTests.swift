@@ -24,10 +24,17 @@ struct FarSidePresenceTests {
 
   /// A phone that takes no other call, or a proxy that is busy, says nothing of this one; nor does
   /// it show that the far side is there.
-  @Test(arguments: [477, 480, 502, 503]) mutating func callOutlivesARefusal(status: Int) {
+  @Test(arguments: [480, 503]) mutating func callOutlivesARefusal(status: Int) {
     #expect((0..<60).allSatisfy { note(status, after: $0) == .none })
     #expect((0..<2_000).allSatisfy { note(status, isHeld: true, after: $0) == .none })
     #expect(!FarSidePresence.isPresent(status) && FarSidePresence.isPresent(486))
+  }
+
+  @Test(arguments: [477, 502]) mutating func serverMayLoseAConnectionOnce(status: Int) {
+    #expect(note(status) == .none)
+    #expect(note(200) == .none)
+    #expect(note(status) == .none)
+    #expect(note(status) == .isGone)
   }
 
   @Test mutating func mediaIsRevivedWhileTheFarSideLivesUnheard() {

@@ -15,6 +15,8 @@ package struct FarSidePresence: Equatable, Sendable {
     case isGone
   }
 
+  /// Number of consecutive responses that say that a server cannot reach the far side.
+  private var absences = 0
   /// Time at which the first of the consecutive unanswered requests during a hold was given up; nil
   /// without one.
   private var silentSince: MonotonicInstant?
@@ -26,6 +28,8 @@ package struct FarSidePresence: Equatable, Sendable {
   /// Number of responses from that renegotiation to the next one, doubled each time.
   private var revivalPause = firstPause
 
+  /// Number of consecutive `absences` that end the call; a connection may be lost for a moment.
+  private static let mostAbsences = 2
   /// Time for which a network may be away while a call is held, in nanoseconds.
   ///
   /// Without a hold, the lack of voice is noticed much earlier.
@@ -38,16 +42,18 @@ package struct FarSidePresence: Equatable, Sendable {
 
   // A server on the way says so that it got no answer either.
   private static let unanswered: Set<Int> = [408, 504]
+  // A server has no connection to it (Kamailio: 477), or gets nonsense from there.
+  private static let absent: Set<Int> = [477, 502]
   // A server is busy, or a phone would take no other call now (RFC 3261 section 11.2): that says
   // nothing of this one.
-  private static let unavailable: Set<Int> = [477, 480, 502, 503]
+  private static let unavailable: Set<Int> = [480, 503]
   // It knows nothing of the call.
   private static let ends: Set<Int> = [404, 410, 481]
 
   /// True if a final status shows that the far side is there, whether or not it supports the
   /// request; nil stands for no response.
   package static func isPresent(_ status: Int?) -> Bool {
-    status.map { !unanswered.union(ends).union(unavailable).contains($0) } ?? false
+    status.map { !unanswered.union(ends).union(absent).union(unavailable).contains($0) } ?? false
   }
 
   /// A presence of which nothing is known yet.
@@ -75,6 +81,11 @@ package struct FarSidePresence: Equatable, Sendable {
     }
     silentSince = nil
     if Self.ends.contains(status) { return .isGone }
+    if Self.absent.contains(status) {
+      absences += 1
+      return absences < Self.mostAbsences ? .none : .isGone
+    }
+    absences = 0
     guard (200..<300).contains(status), !isHeld else { return .none }
     if let last = lastLivingAnswer, now.nanoseconds(since: last) > Self.longestPause {
       livingAnswers = 0
