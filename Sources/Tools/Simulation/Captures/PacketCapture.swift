@@ -101,18 +101,19 @@ package struct PacketCapture {
     var packet = found.packet
     packet.arrival = nanoseconds
     let key = RTPFlow.Key(source: datagram.source, destination: datagram.destination, ssrc: ssrc)
-    let place = flows[key] ?? sources.count
-    if place == sources.count {
+    let index: Int
+    if let known = flows[key] {
+      index = known
+    } else {
       let ports = [datagram.source, datagram.destination]
-      let count = sourceCounts[ports] ?? 0
-      guard count < Self.mostSources else { return }
+      guard sourceCounts[ports] ?? 0 < Self.mostSources else { return }
       if sources.count >= Self.mostFlows { forgetStrangers(before: nanoseconds) }
       guard sources.count < Self.mostFlows else { return }
-      sourceCounts[ports] = count + 1
-      flows[key] = sources.count
+      sourceCounts[ports, default: 0] += 1
+      index = sources.count
+      flows[key] = index
       sources.append(RTPFlow(key))
     }
-    let index = flows[key] ?? place
     sources[index].packets.append(packet)
     if let isOutgoing = datagram.isOutgoing {
       sources[index].outgoing += isOutgoing ? 1 : 0
