@@ -27,8 +27,10 @@ struct AudioLines: Equatable, Sendable {
 
   /// Finds the audio lines of a description.
   init(_ description: some Sequence<UInt8>) {
+    var bytes = Array(description)
     // Some write C strings with their end.
-    bytes = Array(Array(description).reversed().drop { $0 == 0 }.reversed())
+    while bytes.last == 0 { bytes.removeLast() }
+    self.bytes = bytes
     var found: [(line: Line, isRefused: Bool, transport: Int)] = []
     var count = 0
     var sessionHost: String?
