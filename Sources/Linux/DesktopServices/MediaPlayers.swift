@@ -117,8 +117,8 @@ package final class MediaPlayers: @unchecked Sendable {
     queue.async { [self] in
       quiet.removeAll { $0.formerVolume == nil }
       isOver = true
-      playOn()
       note()
+      playOn()
     }
   }
 

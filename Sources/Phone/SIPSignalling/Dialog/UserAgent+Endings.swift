@@ -30,7 +30,7 @@ extension UserAgent {
   /// Notes the end of a call, before which its far side may have begun to ring or to talk.
   ///
   /// A CANCEL waits for the first response, and a 200 that crosses it wants a BYE (RFC 3261 section
-  /// 9.1): a phone has to learn that nobody is there any more.
+  /// 9.1): the phone has to learn that the call is over.
   func noteFarewell(to call: SIPCall) {
     guard !call.isIncoming, !call.isEstablished else { return }
     let patience = call.isHeardOf ? Self.ringingPatience : Self.silentPatience
