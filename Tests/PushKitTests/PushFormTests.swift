@@ -17,13 +17,10 @@ struct PushFormTests {
     }
   }
 
-  final class Deaf: NSObject, PKPushRegistryDelegate {
-    func pushRegistry(_ r: PKPushRegistry, didUpdate c: PKPushCredentials, for type: PKPushType) {}
-  }
+  final class Deaf: NSObject, PKPushRegistryDelegate {}
 
   final class Usual: NSObject, PKPushRegistryDelegate {
     let app = App()
-    func pushRegistry(_ r: PKPushRegistry, didUpdate c: PKPushCredentials, for type: PKPushType) {}
     func pushRegistry(
       _ registry: PKPushRegistry,
       didReceiveIncomingPushWith payload: PKPushPayload,
@@ -38,7 +35,6 @@ struct PushFormTests {
   /// Compiled for old systems as well.
   final class Both: NSObject, PKPushRegistryDelegate {
     let app = App()
-    func pushRegistry(_ r: PKPushRegistry, didUpdate c: PKPushCredentials, for type: PKPushType) {}
     func pushRegistry(
       _ registry: PKPushRegistry,
       didReceiveIncomingPushWith payload: PKPushPayload,
@@ -59,7 +55,6 @@ struct PushFormTests {
 
   final class Oldest: NSObject, PKPushRegistryDelegate {
     let app = App()
-    func pushRegistry(_ r: PKPushRegistry, didUpdate c: PKPushCredentials, for type: PKPushType) {}
     func pushRegistry(
       _ registry: PKPushRegistry,
       didReceiveIncomingPushWith payload: PKPushPayload,
@@ -71,7 +66,6 @@ struct PushFormTests {
 
   final class Asynchronous: NSObject, PKPushRegistryDelegate {
     let app = App()
-    func pushRegistry(_ r: PKPushRegistry, didUpdate c: PKPushCredentials, for type: PKPushType) {}
     func pushRegistry(
       _ registry: PKPushRegistry,
       didReceiveIncomingPushWith payload: PKPushPayload,
@@ -84,11 +78,6 @@ struct PushFormTests {
 
   @MainActor final class OnMain: NSObject, PKPushRegistryDelegate {
     nonisolated let app = App()
-    nonisolated func pushRegistry(
-      _ r: PKPushRegistry,
-      didUpdate c: PKPushCredentials,
-      for type: PKPushType
-    ) {}
     func pushRegistry(
       _ registry: PKPushRegistry,
       didReceiveIncomingPushWith payload: PKPushPayload,
@@ -100,7 +89,6 @@ struct PushFormTests {
 
   final class Newest: NSObject, PKPushRegistryDelegate {
     let app = App()
-    func pushRegistry(_ r: PKPushRegistry, didUpdate c: PKPushCredentials, for type: PKPushType) {}
     func pushRegistry(
       _ registry: PKPushRegistry,
       didReceiveIncomingVoIPPushWith payload: PKPushPayload,
@@ -178,4 +166,13 @@ struct PushFormTests {
     try await Self.pushes(["one"], to: app, isLate: true)
     await Self.expect("async one", of: app.app)
   }
+}
+
+/// The delegates of these tests take no token.
+extension PKPushRegistryDelegate {
+  func pushRegistry(
+    _ registry: PKPushRegistry,
+    didUpdate pushCredentials: PKPushCredentials,
+    for type: PKPushType
+  ) {}
 }
