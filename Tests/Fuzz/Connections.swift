@@ -22,7 +22,7 @@ final class FarEnd {
     // The event loop's thread must not wait for itself.
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     // Two segments are two, and do not wait for each other.
-    re_send_at_once(descriptor)
+    re_hasten(descriptor)
   }
 
   /// Connects to a port; nil if no descriptor is free.

@@ -147,7 +147,7 @@ final class FarSide {
   }
 
   private func keep(_ descriptor: Int32) {
-    re_send_at_once(descriptor)
+    re_hasten(descriptor)
     connections.append(Connection(descriptor: descriptor))
   }
 

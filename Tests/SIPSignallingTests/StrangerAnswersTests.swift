@@ -112,7 +112,7 @@ struct SegmentTests {
     _ = try await bob.start()
     let peer = try LoopbackPeer(at: "127.0.0.78", SOCK_STREAM)
     peer.connect(to: await bob.port(of: .tcp))
-    re_send_at_once(peer.descriptor)
+    re_hasten(peer.descriptor)
     for number in 1...2 {
       let body = String(repeating: "x", count: 300)
       let head = [

@@ -230,6 +230,10 @@ struct CallSecurityRulesTests {
         effects = call.handle(refused, at: now)
       }
       #expect(call.phase == .ended)
+      // Without an open offer it may have been the encryption that was refused.
+      let words = reason(effects) ?? ""
+      #expect(words.hasPrefix("no common codec"))
+      #expect(words.contains("encrypt") == rule.isEncryptionRequired, "\(words)")
     }
   }
 

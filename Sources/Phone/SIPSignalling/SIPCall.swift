@@ -346,7 +346,6 @@ final class SIPCall {
     isHeardOf = true
     guard let message = unsafe message else { return }
     guard isJudged else { return endUnjudged() }
-    unsafe re_answer_at_once(message)
     unsafe noteFarSide(message)
     unsafe noteEarlyDialog(message)
     guard unsafe message.pointee.scode >= 180 else { return }

@@ -434,6 +434,11 @@ struct PhoneCall: Equatable, Sendable {
     switch reason {
     case .strangeIdentity: .securityRefused(rule.strangeIdentity)
     case .unreachable where rule.mayNotSignalOpenly: .securityRefused(rule.missingConnection)
+    // The response does not tell what of the description was refused.
+    case .noCommonCodec where !wasConnected, .refused(488, _) where !wasConnected,
+      .refused(606, _) where !wasConnected:
+      rule.refusal(of: .open).map { .securityRefused("no common codec, or \($0)") }
+        ?? CallEnd(reason, wasConnected: false)
     default: CallEnd(reason, wasConnected: wasConnected)
     }
   }

@@ -40,43 +40,12 @@ static inline int re_address_text(const struct sa *address, char *buffer, size_t
 }
 
 /* Has a connection send each message at once: without that, one of two in quick succession waits for the far side's kernel to
-   acknowledge the first, which takes up to 40 ms. */
-static inline void re_send_at_once(int descriptor) {
+   acknowledge the first, which takes up to 40 ms. What is lost is sent again six times before the pauses double (RFC 6298 section
+   5.5 has them double from the first loss on): a message that is lost five times in a row would take 6 s otherwise. */
+static inline void re_hasten(int descriptor) {
   int on = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
-/* The same for the connection that a message came over. */
-static inline void re_answer_at_once(const struct sip_msg *message) {
-  struct tcp_conn *connection = sip_msg_tcpconn(message);
-  if (connection) re_send_at_once(tcp_conn_fd(connection));
-}
-
-/* How much waits while the event loop gets no time: connections, and bytes of datagrams as far as the system allows. libre lets
-   5 connections wait, and as many datagrams as the system's usual 200 kB hold. A flood of strangers fills that in milliseconds,
-   and what comes next, be it a known caller's, is lost. */
-enum { RE_WAITING_CONNECTIONS = 512, RE_WAITING_BYTES = 1 << 20 };
-
-/* Prepares what is listened with at an address, a socket of the given type. Connections that will be taken send each message at
-   once: Linux passes the option on to them. libre does not tell the socket, so it is found by its address. */
-static inline void re_prepare_listener(const struct sa *address, int type) {
-  for (int descriptor = 0; descriptor < 1024; descriptor++) {
-    int found = 0, listens = 0, bytes = RE_WAITING_BYTES;
-    socklen_t length = sizeof found;
-    struct sa own;
-    own.len = sizeof own.u;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &found, &length) || found != type) continue;
-    if (getsockname(descriptor, &own.u.sa, &own.len) || !sa_cmp(&own, address, SA_ALL)) continue;
-    if (type == SOCK_DGRAM) {
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-      continue;
-    }
-    length = sizeof listens;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) || !listens) continue;
-    /* Of a socket that listens already this changes nothing else. */
-    (void)listen(descriptor, RE_WAITING_CONNECTIONS);
-    re_send_at_once(descriptor);
-  }
+  setsockopt(descriptor, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof on);
 }
 
 /* Listens by UDP, TCP or, with a context, TLS. */
@@ -84,12 +53,7 @@ static inline int re_transport_add(struct sip *sip, enum sip_transp transport, c
                                    uint16_t port, struct tls *tls) {
   struct sa address;
   int code = sa_set_str(&address, host, port);
-  if (code) return code;
-  code = sip_transp_add(sip, transport, &address, tls);
-  if (code) return code;
-  if (!sip_transp_laddr(sip, &address, transport, &address))
-    re_prepare_listener(&address, transport == SIP_TRANSP_UDP ? SOCK_DGRAM : SOCK_STREAM);
-  return 0;
+  return code ? code : sip_transp_add(sip, transport, &address, tls);
 }
 
 /* The port that the transport for destinations of this family is bound to, 0 if there is none. */

@@ -15,7 +15,7 @@ private let connections = Mutex(ConnectionLimit())
 
 // The function of that name that one of this program stands in for; nil if there is none.
 @unsafe
-private func original(_ name: String) -> UnsafeMutableRawPointer? {
+func original(_ name: String) -> UnsafeMutableRawPointer? {
   // RTLD_NEXT, which Swift cannot import.
   unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
 }
@@ -51,7 +51,10 @@ package func acceptConnection(
   let isAdmitted = connections.withLock {
     $0.admits(connection, at: MonotonicClock.now(), isOpen: isOpen)
   }
-  guard !isAdmitted else { return 0 }
+  guard !isAdmitted else {
+    re_hasten(connection.descriptor)
+    return 0
+  }
   unsafe place.pointee = OpaquePointer(mem_deref(UnsafeMutableRawPointer(place.pointee)))
   return EMFILE
 }

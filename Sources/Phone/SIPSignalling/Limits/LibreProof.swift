@@ -9,8 +9,8 @@ import Glibc
 enum LibreProof {
   /// Names of libre's functions that are replaced.
   static let replaced = [
-    "sip_msg_decode", "tcp_accept", "tmr_jiffies", "sip_request_loops", "stun_reply", "re_fprintf",
-    "uri_decode",
+    "sip_msg_decode", "tcp_accept", "tcp_sock_listen", "udp_listen", "tmr_jiffies",
+    "sip_request_loops", "stun_reply", "re_fprintf", "uri_decode",
     "sip_auth_alloc", "sip_auth_authenticate", "sip_auth_encode", "sip_auth_reset",
   ]
 

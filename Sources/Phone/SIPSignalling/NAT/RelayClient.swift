@@ -138,8 +138,6 @@ final class RelayClient {
 
   private func connected() {
     guard !isOver else { return }
-    let descriptor = unsafe tcp_conn_fd(connection)
-    re_send_at_once(descriptor)
     let code = unsafe allocate(CInt(IPPROTO_TCP), UnsafeMutableRawPointer(connection))
     if code != 0 { fail(SIPError.text(code)) }
   }

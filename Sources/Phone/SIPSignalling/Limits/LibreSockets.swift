@@ -1,0 +1,71 @@
+package import CLibre
+import Glibc
+
+// libre sets no options of its sockets and tells them only where they are made. These functions
+// have the names of its own, as in LibreGuard.swift.
+
+/// Number of connections that wait until they are accepted. A flood of strangers fills libre's 5 in
+/// milliseconds, and a known caller's connection would be lost.
+private let longestQueue: CInt = 512
+
+/// Room for datagrams in bytes that wait while the event loop gets no time, as far as the system
+/// allows.
+private let datagramRoom: CInt = 1 << 20
+
+private typealias Listener = @convention(c) (OpaquePointer?, CInt) -> CInt
+
+/// Replaces libre's function, which it calls for each port that takes connections: lets 512
+/// connections wait.
+@c(tcp_sock_listen)
+package func listenForConnections(_ socket: OpaquePointer?, _ queue: CInt) -> CInt {
+  guard let next = unsafe original("tcp_sock_listen") else { return ENOSYS }
+  // SAFETY: libre's own function has this type.
+  let listen = unsafe unsafeBitCast(next, to: Listener.self)
+  return unsafe listen(socket, max(queue, longestQueue))
+}
+
+private typealias DatagramListener =
+  @convention(c) (
+    UnsafeMutablePointer<OpaquePointer?>?,
+    UnsafePointer<sa>?,
+    (
+      @convention(c) (
+        UnsafePointer<sa>?, UnsafeMutablePointer<mbuf>?, UnsafeMutableRawPointer?
+      ) -> Void
+    )?,
+    UnsafeMutableRawPointer?
+  ) -> CInt
+
+/// Replaces libre's function, which it calls for each port for datagrams: gives the port room.
+@c(udp_listen)
+package func listenForDatagrams(
+  _ place: UnsafeMutablePointer<OpaquePointer?>?,
+  _ address: UnsafePointer<sa>?,
+  _ received: (
+    @convention(c) (
+      UnsafePointer<sa>?, UnsafeMutablePointer<mbuf>?, UnsafeMutableRawPointer?
+    ) -> Void
+  )?,
+  _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  guard let next = unsafe original("udp_listen"), let place = unsafe place else { return ENOSYS }
+  // SAFETY: libre's own function has this type.
+  let listen = unsafe unsafeBitCast(next, to: DatagramListener.self)
+  let code = unsafe listen(place, address, received, context)
+  if code == 0 { _ = unsafe udp_sockbuf_set(place.pointee, datagramRoom) }
+  return code
+}
+
+private typealias Connector = @convention(c) (OpaquePointer?, UnsafePointer<sa>?) -> CInt
+
+/// Replaces libre's function, which it calls for each connection that it opens: has the connection
+/// send at once, and often enough where packets are lost.
+@c(tcp_conn_connect)
+package func openConnection(_ connection: OpaquePointer?, _ address: UnsafePointer<sa>?) -> CInt {
+  guard let next = unsafe original("tcp_conn_connect") else { return ENOSYS }
+  // SAFETY: libre's own function has this type.
+  let connect = unsafe unsafeBitCast(next, to: Connector.self)
+  let code = unsafe connect(connection, address)
+  if code == 0 { re_hasten(unsafe tcp_conn_fd(connection)) }
+  return code
+}
