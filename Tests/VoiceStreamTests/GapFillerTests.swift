@@ -76,4 +76,26 @@ import Testing
     let outage = scene.level(from: 5_100, to: 5_890)
     #expect(abs(outage - before + 1.5) < 1.5, "\(before) and \(outage) dBFS")
   }
+
+  /// Opus makes what follows a gap up to 15 dB too loud.
+  @Test(arguments: [120, 240, 480, 960])
+  func nothingAfterAGapIsLouderThanTheVoice(frames: Int) throws {
+    let packets = try Self.packets(of: .speech, frames: frames, usesDTX: false)
+    var whole = try PacketScene()
+    whole.play(packets, until: 8_000)
+    let loudest = whole.loudest(from: 500, to: 8_000)
+    for seed in 1...12 as ClosedRange<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      var isLost = false
+      let arriving = packets.filter { _ in
+        isLost = Int.random(in: 0..<100, using: &random) < (isLost ? 75 : 4)
+        return !isLost
+      }
+      var scene = try PacketScene()
+      scene.play(arriving, until: 8_000)
+      let heard = scene.loudest(from: 500, to: 8_000)
+      print("\(frames) frames, seed \(seed): \(heard) for \(loudest) dBFS")
+      #expect(heard < loudest + 1.5)
+    }
+  }
 }

@@ -42,5 +42,6 @@ struct Ablation {
     Ablation("pitch", \.pitch),
     Ablation("convergence", \.convergence),
     Ablation("comfortNoise", \.comfortNoise),
+    Ablation("loudness", \.loudness),
   ]
 }

@@ -58,6 +58,8 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
 
   /// `GapFiller`: the far side's background takes the place of concealment and of silence.
   package var comfortNoise = true
+  /// `GapFiller`: what is decoded after a gap is no louder than the far side was before.
+  package var loudness = true
 
   /// Creates a set in which all are in use.
   @_noAllocation @_noLocks

@@ -5,12 +5,17 @@ import Playout
 ///
 /// Versions of libopus differ in their concealment after a while: 1.5.2 has a burst of noise after
 /// 200 ms and silence in pauses (DTX), 1.6.1 the burst after 100 ms.
+///
+/// What is decoded after a gap is limited as well: Opus predicts the energies of a frame from those
+/// of the frame before it (RFC 6716 section 4.3.2.1), so a wrong one makes some tens of
+/// milliseconds too loud, by up to 15 dB.
 struct GapFiller: ~Copyable {
-  /// Length in frames of the decoder's concealment `alone`, and of its `fading` into the
-  /// background.
+  /// Length in frames of the decoder's concealment `alone`, of its `fading` into the background,
+  /// and of the time after a gap in which what is decoded may be too loud.
   struct ConcealmentFrames {
     var alone: FrameCount
     var fading: FrameCount
+    var settling: FrameCount
   }
 
   /// Length of the fade into the background in a pause, 5 ms at 48 kHz.
@@ -18,8 +23,19 @@ struct GapFiller: ~Copyable {
   /// Length of a span, 5 ms at 48 kHz, of which forty are remembered.
   private static var spanFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var spanCount: Int { @_noAllocation @_noLocks get { 40 } }
+  /// The far side's loudest power fades by 1 dB in a second: people speak up and calm down.
+  private static var fadePerSpan: Float { @_noAllocation @_noLocks get { 0.998_85 } }
+  /// Growth in a frame of a limit that is reached after a gap, 5 dB in a second: where one gap
+  /// follows another all the time, a louder voice comes through nevertheless.
+  private static var growth: Float { @_noAllocation @_noLocks get { 0.000_024 } }
+  /// The same once the decoder has settled, 200 dB in a second.
+  private static var release: Float { @_noAllocation @_noLocks get { 0.001 } }
+  /// Power of -20 dBFS, below which nothing is limited after a gap: the gap may have been a word's
+  /// beginning.
+  private static var quietPower: Float { @_noAllocation @_noLocks get { 0.01 } }
 
   private let isOn: Bool
+  private let limitsDecoding: Bool
   private let concealment: ConcealmentFrames
 
   private var background = BackgroundNoise()
@@ -35,22 +51,35 @@ struct GapFiller: ~Copyable {
   private var framesInSpan: FrameCount = 0
   /// Gain of the limiter at the last frame.
   private var gain: Float = 1
+  /// The power that the far side reaches when it is loud; 0 before the first span.
+  private var loudPower: Float = 0
+  /// Frames left in which what is decoded may be too loud.
+  private var settling: FrameCount = 0
+  /// True from a gap on until the decoder has settled and the limiter has let go.
+  private var isSettling = false
 
   /// Creates a filler before anything is decoded.
   init(_ concealment: ConcealmentFrames, _ mechanisms: PlayoutMechanisms) {
     self.concealment = concealment
     isOn = mechanisms.comfortNoise
+    limitsDecoding = mechanisms.loudness
   }
 
-  /// Forgets the background noise, as another source has taken over.
+  /// Forgets the background noise and the loudness, as another source has taken over.
   @_noAllocation @_noLocks
-  mutating func restart() { background.restart() }
+  mutating func restart() {
+    background.restart()
+    (loudPower, isSettling) = (0, false)
+  }
 
   /// Notes that the first `count` frames of `sound` were decoded, after a gap or right after those
-  /// before.
+  /// before, and limits them while the decoder settles after a gap.
   @_noAllocation @_noLocks
-  mutating func noteDecoded(_ sound: borrowing SampleBuffer, count: FrameCount, afterGap: Bool) {
-    (filledFrames, share, gain) = (0, 0, 1)
+  mutating func noteDecoded(_ sound: inout SampleBuffer, count: FrameCount, afterGap: Bool) {
+    if afterGap || filledFrames > 0 { gain = 1 }
+    (filledFrames, share) = (0, 0)
+    if afterGap, limitsDecoding { (settling, isSettling) = (concealment.settling, loudPower > 0) }
+    if isSettling { settle(&sound, count: count) }
     // What leans on concealment teaches nothing about the far side.
     if afterGap { background.noteGap() } else { background.learn(sound, count: count) }
     var taken = 0
@@ -63,6 +92,8 @@ struct GapFiller: ~Copyable {
       framesInSpan += frames
       if framesInSpan == Self.spanFrames {
         framesInSpan = 0
+        loudPower *= Self.fadePerSpan
+        if !isSettling { loudPower = max(loudPower, powers[span]) }
         span = (span + 1) % Self.spanCount
         (powers[span], peaks[span]) = (0, 0)
       }
@@ -127,19 +158,47 @@ struct GapFiller: ~Copyable {
   // Makes nothing louder than what was heard before.
   @_noAllocation @_noLocks
   private mutating func limit(_ sound: inout SampleBuffer, count: FrameCount) {
-    let loudest = (power: powers.peak(count: powers.count), peak: peaks.peak(count: peaks.count))
+    let power = powers.peak(count: powers.count)
+    let peak = peaks.peak(count: peaks.count)
     var start = 0
     while start < count {
-      let frames = min(Self.spanFrames, count - start)
-      let power = Self.measure(sound, in: start..<start + frames).energy / Float(frames)
-      let bearable = power > loudest.power ? (loudest.power / power).root : 1
-      gain = min(gain, bearable)
-      let step = (bearable - gain) / Float(frames)
-      for index in start..<start + frames {
-        gain += step
-        sound[index] = max(-loudest.peak, min(loudest.peak, sound[index] * gain))
-      }
-      start += frames
+      let end = min(count, start + Self.spanFrames)
+      limit(&sound, in: start..<end, to: power)
+      for index in start..<end { sound[index] = max(-peak, min(peak, sound[index])) }
+      start = end
     }
+  }
+
+  // Makes what follows a gap no louder than the far side is when it is loud.
+  @_noAllocation @_noLocks
+  private mutating func settle(_ sound: inout SampleBuffer, count: FrameCount) {
+    var start = 0
+    while start < count {
+      let end = min(count, start + Self.spanFrames)
+      limit(&sound, in: start..<end, to: max(loudPower, Self.quietPower))
+      let rise = settling > 0 ? Self.growth : Self.release
+      if gain < 1 { loudPower *= 1 + rise * Float(end - start) }
+      settling = max(0, settling - (end - start))
+      start = end
+    }
+    isSettling = settling > 0 || gain < 1
+  }
+
+  @_noAllocation @_noLocks
+  private mutating func limit(
+    _ sound: inout SampleBuffer,
+    in range: Range<Int>,
+    to loudest: Float
+  ) {
+    let power = Self.measure(sound, in: range).energy / Float(range.count)
+    let bearable = power > loudest ? (loudest / power).root : 1
+    gain = min(gain, bearable)
+    let step = (bearable - gain) / Float(range.count)
+    for index in range {
+      gain += step
+      sound[index] *= gain
+    }
+    // Sums of steps are not exact, and the limiter lets go at 1.
+    gain = bearable
   }
 }

@@ -295,7 +295,7 @@ package struct VoiceReceiver: ~Copyable {
     if decoder.isSilence(byteCount: range.count) {
       filler.fill(&scratch, count: played, isPause: true)
     } else {
-      filler.noteDecoded(scratch, count: played, afterGap: lost > 0 || skipping > 0)
+      filler.noteDecoded(&scratch, count: played, afterGap: lost > 0 || skipping > 0)
     }
     let overlap = repair.fadeIn(&scratch, count: played)
     repair.noteConverging(max(lost > 0 ? decoder.convergenceFrames : 0, overlap))
