@@ -31,13 +31,15 @@ struct CaptureOddityTests {
     _ packets: [Packet],
     to capture: inout PacketCapture,
     ssrc: UInt8 = 1,
-    portOffset: UInt16 = 0
+    portOffset: UInt16 = 0,
+    inside wrap: ([UInt8]) -> [UInt8] = { $0 }
   ) {
     for packet in packets {
       var bytes: [UInt8] = [0x80, UInt8(packet.payloadType)]
       bytes += [UInt8(packet.sequence >> 8 & 255), UInt8(packet.sequence & 255)]
       bytes += [24, 16, 8, 0].map { UInt8(packet.timestamp >> $0 & 255) } + [0, 0, 0, ssrc]
       bytes += [UInt8](repeating: 0x55, count: packet.length)
+      bytes = wrap(bytes)
       let datagram = CapturedDatagram(
         source: Endpoint(address: Self.one.address, port: Self.one.port + portOffset),
         destination: Endpoint(address: Self.other.address, port: Self.other.port + portOffset),
@@ -345,5 +347,29 @@ struct CaptureOddityTests {
     let capture = try CaptureFile.read(path.path, readsDamaged: true)
     #expect(capture.streams().map(\.received) == [60])
     #expect(capture.obstacles.joined().contains("damaged"))
+  }
+
+  /// RFC 8656 sections 11 and 12.4, with and without padding, and cut by the capture.
+  @Test(arguments: ["channel", "padded", "indication"])
+  func voiceByATURNServerIsFound(form: String) throws {
+    var capture = PacketCapture()
+    add(voice(300), to: &capture) { packet in
+      let length = [UInt8(packet.count >> 8), UInt8(packet.count & 255)]
+      switch form {
+      case "channel": return [0x40, 0x01] + length + packet
+      case "padded": return [0x4F, 0xFF] + length + packet + [0, 0, 0]
+      default:
+        let peer: [UInt8] = [0, 0x12, 0, 8, 0, 1, 1, 2, 3, 4, 5, 6]
+        let attributes = peer + [0, 0x13] + length + packet
+        let head: [UInt8] = [0, 0x17, UInt8(attributes.count >> 8), UInt8(attributes.count & 255)]
+        return head + [0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12) + attributes
+      }
+    }
+    let stream = try PacketCapture.choose(among: capture.streams(), named: nil)
+    #expect(stream.received == 300 && stream.lossShare == 0)
+    // Of another length than its own, it is something else.
+    var other = PacketCapture()
+    add(voice(300), to: &other) { [0x40, 0x01, 0, 9] + $0 }
+    #expect(other.streams().isEmpty)
   }
 }

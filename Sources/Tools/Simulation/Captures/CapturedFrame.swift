@@ -50,6 +50,49 @@ struct CapturedDatagram {
   var isOutgoing: Bool?
 }
 
+extension CapturedDatagram {
+  private static let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
+
+  /// The datagram that this one carries to or from a TURN server, by a channel (RFC 8656 section
+  /// 12.4) or an indication (section 11); the datagram itself if it carries none.
+  ///
+  /// It keeps the addresses of the way on which it was captured.
+  var unwrapped: CapturedDatagram {
+    guard let inner = channelData ?? indicatedData, inner.length > 0 else { return self }
+    var datagram = self
+    datagram.payload = payload.dropFirst(inner.offset).prefix(inner.length)
+    datagram.length = inner.length
+    return datagram
+  }
+
+  private func number(at offset: Int) -> Int {
+    Int(payload[payload.startIndex + offset]) << 8 | Int(payload[payload.startIndex + offset + 1])
+  }
+
+  // Padding is optional over UDP.
+  private var channelData: (offset: Int, length: Int)? {
+    guard payload.count > 4, (0x4000...0x4FFF).contains(number(at: 0)) else { return nil }
+    let inner = number(at: 2)
+    return (0..<4).contains(length - 4 - inner) ? (4, inner) : nil
+  }
+
+  // Send (0x0016) and Data (0x0017) indications, whose attribute DATA is 0x0013.
+  private var indicatedData: (offset: Int, length: Int)? {
+    guard payload.count >= 20, [0x0016, 0x0017].contains(number(at: 0)),
+      payload.dropFirst(4).starts(with: Self.cookie)
+    else { return nil }
+    var offset = 20
+    while offset + 4 <= payload.count {
+      let size = number(at: offset + 2)
+      if number(at: offset) == 0x0013 {
+        return offset + 4 + size <= length ? (offset + 4, size) : nil
+      }
+      offset += 4 + (size + 3) / 4 * 4
+    }
+    return nil
+  }
+}
+
 /// A frame as captured: the bytes on a link.
 struct CapturedFrame {
   /// Kinds of frames.

@@ -93,7 +93,8 @@ package struct PacketCapture {
     }
   }
 
-  mutating func add(_ datagram: CapturedDatagram, at nanoseconds: Int64) {
+  mutating func add(_ captured: CapturedDatagram, at nanoseconds: Int64) {
+    let datagram = captured.unwrapped
     // No clock of a capture is further off, and sums of such times fit.
     guard (0...Self.latest).contains(nanoseconds) else { return }
     guard let found = RTPFlow.packet(in: datagram) else { return addOther(datagram) }
