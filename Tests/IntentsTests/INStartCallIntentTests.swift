@@ -1,3 +1,4 @@
+import Foundation
 import FoundationAdditions
 import Testing
 
@@ -122,5 +123,39 @@ struct INStartCallIntentTests {
     #expect(INCallCapability.videoCall.rawValue == 2)
     #expect(INCallDestinationType.callBack.rawValue == 5)
     #expect(INInteractionDirection.incoming.rawValue == 2)
+  }
+
+  /// Handlers as apps write them: with completions, and with `async`.
+  @Test func handlersOfAnAssistantCompileAndAnswer() async {
+    final class Plain: NSObject, INStartCallIntentHandling {
+      func resolveContacts(
+        for intent: INStartCallIntent,
+        with completion: @escaping ([INStartCallContactResolutionResult]) -> Void
+      ) {
+        guard let people = intent.contacts else { return completion([.needsValue()]) }
+        completion(people.map { INStartCallContactResolutionResult.success(with: $0) })
+      }
+
+      func handle(
+        intent: INStartCallIntent,
+        completion: @escaping (INStartCallIntentResponse) -> Void
+      ) {
+        let activity = NSUserActivity(activityType: INStartCallIntentIdentifier)
+        completion(INStartCallIntentResponse(code: .continueInApp, userActivity: activity))
+      }
+    }
+    final class Newer: NSObject, INStartCallIntentHandling {
+      func handle(intent: INStartCallIntent) async -> INStartCallIntentResponse {
+        INStartCallIntentResponse(code: .failureCallInProgress, userActivity: nil)
+      }
+    }
+    let intent = INStartCallIntent(contacts: [Self.person("bob")], callCapability: .audioCall)
+    await confirmation(expectedCount: 3) { called in
+      Plain().resolveContacts(for: intent) { if $0.count == 1 { called() } }
+      Plain().handle(intent: intent) { if $0.userActivity != nil { called() } }
+      // Left out by the app.
+      Plain().confirm(intent: intent) { if $0.code == .ready { called() } }
+    }
+    #expect(await Newer().handle(intent: intent).code == .failureCallInProgress)
   }
 }

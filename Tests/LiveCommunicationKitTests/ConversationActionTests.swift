@@ -88,4 +88,19 @@ struct ConversationActionTests {
     let unmerge = UnmergeConversationAction(conversationUUID: call)
     #expect((unmerge.callAction as? CXSetGroupCallAction)?.callUUIDToGroupWith == nil)
   }
+
+  @Test func translationIsARequestThatNothingPerforms() throws {
+    let action = SetTranslatingAction(
+      conversationID: UUID(),
+      isTranslating: true,
+      localLanguage: Locale.Language(identifier: "de"),
+      remoteLanguage: Locale.Language(identifier: "en-GB")
+    )
+    let equivalent = try #require(action.callAction as? CXSetTranslatingCallAction)
+    #expect(action.isTranslating && equivalent.isTranslating)
+    #expect(action.conversationUUID == equivalent.callUUID)
+    #expect(equivalent.remoteLanguage.hasPrefix("en") && equivalent.localLanguage.hasPrefix("de"))
+    action.fulfill(using: .custom)
+    #expect(action.state == .complete)
+  }
 }

@@ -1,0 +1,137 @@
+public import Foundation
+public import FoundationAdditions
+
+/// An object of an app that handles requests for calls.
+///
+/// Differs from Apple's: it exists so that apps compile. No assistant asks, so none of its methods
+/// is called; requests of the desktop arrive as activities with an interaction.
+public protocol INStartCallIntentHandling: NSObjectProtocol {
+  /// Hands the call over to the app.
+  @preconcurrency
+  func handle(
+    intent: INStartCallIntent,
+    completion: @escaping @Sendable (INStartCallIntentResponse) -> Void
+  )
+
+  /// Confirms that the call can be made.
+  @preconcurrency
+  func confirm(
+    intent: INStartCallIntent,
+    completion: @escaping @Sendable (INStartCallIntentResponse) -> Void
+  )
+
+  /// Finds the people to call.
+  @preconcurrency
+  func resolveContacts(
+    for intent: INStartCallIntent,
+    with completion: @escaping @Sendable ([INStartCallContactResolutionResult]) -> Void
+  )
+}
+
+extension INStartCallIntentHandling {
+  /// Has the app go on with the call.
+  @preconcurrency
+  public func handle(
+    intent: INStartCallIntent,
+    completion: @escaping @Sendable (INStartCallIntentResponse) -> Void
+  ) {
+    completion(INStartCallIntentResponse(code: .continueInApp, userActivity: nil))
+  }
+
+  /// Confirms the call.
+  @preconcurrency
+  public func confirm(
+    intent: INStartCallIntent,
+    completion: @escaping @Sendable (INStartCallIntentResponse) -> Void
+  ) {
+    completion(INStartCallIntentResponse(code: .ready, userActivity: nil))
+  }
+
+  /// Takes the people as they are.
+  @preconcurrency
+  public func resolveContacts(
+    for intent: INStartCallIntent,
+    with completion: @escaping @Sendable ([INStartCallContactResolutionResult]) -> Void
+  ) {
+    completion((intent.contacts ?? []).map { .success(with: $0) })
+  }
+}
+
+/// An app's answer to a request for a call.
+open class INStartCallIntentResponse: INIntentResponse {
+  private let status: INStartCallIntentResponseCode
+  private let activity: NSUserActivity?
+
+  /// Creates an answer; `userActivity` is for the app that goes on with the call.
+  public init(code: INStartCallIntentResponseCode, userActivity: NSUserActivity?) {
+    status = code
+    activity = userActivity
+    super.init()
+  }
+
+  /// Whether the app can make the call.
+  open var code: INStartCallIntentResponseCode { status }
+  /// Activity for the app that goes on with the call; nil for none.
+  open var userActivity: NSUserActivity? { activity }
+}
+
+/// An app's ability to make a call.
+public enum INStartCallIntentResponseCode: Int, Sendable {
+  /// Unspecified.
+  case unspecified = 0
+  /// Ready to make it.
+  case ready = 1
+  /// The app goes on with it.
+  case continueInApp = 2
+  /// The user has to confirm it.
+  case userConfirmationRequired = 3
+  /// Not possible.
+  case failure = 4
+  /// Possible in the app alone.
+  case failureRequiringAppLaunch = 5
+  /// The service is not available.
+  case failureCallingServiceNotAvailable = 6
+  /// The app cannot call this person.
+  case failureContactNotSupportedByApp = 7
+  /// The network is switched off.
+  case failureAirplaneModeEnabled = 8
+  /// The call cannot be handed over.
+  case failureUnableToHandOff = 9
+  /// The app has to be set up first.
+  case failureAppConfigurationRequired = 10
+  /// Another call is active.
+  case failureCallInProgress = 11
+  /// Another call rings.
+  case failureCallRinging = 12
+  /// The name of the list itself, which Apple's counts among the codes.
+  case responseCode = 13
+}
+
+/// An app's finding about a part of a request.
+open class INIntentResolutionResult: NSObject {
+  /// Asks the user for the missing part.
+  open class func needsValue() -> Self { Self() }
+  /// Goes on without the part.
+  open class func notRequired() -> Self { Self() }
+  /// Refuses the part.
+  open class func unsupported() -> Self { Self() }
+
+  /// Creates a finding without a value.
+  public required override init() { super.init() }
+}
+
+/// An app's finding about a person in a request.
+open class INPersonResolutionResult: INIntentResolutionResult {
+  /// Takes this person.
+  open class func success(with resolvedPerson: INPerson) -> Self { Self() }
+  /// Asks the user to choose among these people.
+  open class func disambiguation(with peopleToDisambiguate: [INPerson]) -> Self { Self() }
+  /// Asks the user whether this person is meant.
+  open class func confirmationRequired(with personToConfirm: INPerson?) -> Self { Self() }
+}
+
+/// An app's finding about a person to call.
+open class INStartCallContactResolutionResult: INPersonResolutionResult {
+  /// Creates a finding from one about the person.
+  public convenience init(personResolutionResult: INPersonResolutionResult) { self.init() }
+}
