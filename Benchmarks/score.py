@@ -1,4 +1,4 @@
-"""PESQ-WB and STOI of recordings: score.py ANSWER.json SAID.raw HEARD.raw [SAID.raw HEARD.raw]..., 32-bit floats at 48 kHz."""
+"""PESQ-WB (P.862.2 without Corrigendum 2) and STOI of recordings: score.py ANSWER.json SAID.raw HEARD.raw [SAID.raw HEARD.raw]..., 32-bit floats at 48 kHz."""
 import json
 import sys
 import warnings
@@ -12,6 +12,8 @@ from scipy.signal import correlate, resample_poly
 RATE = 16000
 DECIMATION = 3
 REACH = RATE // 10
+# PESQ compares 16 ms by 16 ms, and where these begin moves a score by 0.2: four beginnings, 4 ms apart.
+CUTS = range(0, 256, 64)
 
 
 def samples(path):
@@ -24,11 +26,15 @@ def wide(sound):
     return numpy.clip(numpy.round(narrow * 32768), -32768, 32767).astype(numpy.int16)
 
 
-def quality(said, heard):
+def once(said, heard):
     try:
         return float(pesq(RATE, said, heard, "wb"))
     except PesqError:
         return 1.0
+
+
+def quality(said, heard):
+    return float(numpy.mean([once(said[cut:], heard[cut:]) for cut in CUTS]))
 
 
 def aligned(said, heard):
@@ -41,12 +47,10 @@ def aligned(said, heard):
 
 
 def score(said, heard):
-    said, heard = wide(samples(said)), samples(heard)
-    # By up to 0.1 PESQ's answer hangs on where between two of its samples a sound begins, which says nothing of the sound.
-    phases = [wide(numpy.concatenate([heard[shift:], numpy.zeros(shift)])) for shift in range(DECIMATION)]
+    said, heard = wide(samples(said)), wide(samples(heard))
     return {
-        "pesq": float(numpy.mean([quality(said, phase) for phase in phases])),
-        "stoi": float(stoi(said / 32768, aligned(said, phases[0] / 32768), RATE)),
+        "pesq": quality(said, heard),
+        "stoi": float(stoi(said / 32768, aligned(said, heard / 32768), RATE)),
     }
 
 

@@ -192,8 +192,8 @@ package struct PlayoutReport: Codable {
     `bench playout`: calls of \(seconds) s in virtual time, packets of \(frame) ms, seeds \
     \(seeds.map { "\($0)" }.joined(separator: ", ")). Every receiver gets the same packets. "NetEQ"
     is a receiver of our own writing after its published design, with libopus's concealment. Our
-    playout was tuned on seeds 1 to 18 of the same networks. PESQ is the mean of three starting
-    points, a third of a sample block apart.
+    playout was tuned on seeds 1 to 18 of the same networks. PESQ is P.862.2 without
+    Corrigendum 2, the mean of four beginnings, 4 ms apart.
 
     The row "whole call" is not comparable with the others. Both ends are ours at their defaults, so
     it sends other packets: 2.5 ms at 128 kbit/s while the link is clean, 5 ms at 96 kbit/s with up
