@@ -3,8 +3,11 @@ import ProgramRig
 import Simulation
 import Testing
 
+private let environment = ProcessInfo.processInfo.environment
 /// Number of calls tried on each network; 0 unless `make test-losses` sets it.
-private let calls = ProcessInfo.processInfo.environment["LOSSY_CALLS"].flatMap { Int($0) } ?? 0
+private let calls = environment["LOSSY_CALLS"].flatMap { UInt64($0) } ?? 0
+/// Seed of the first of them, for a look at one that failed.
+private let firstSeed = environment["LOSSY_SEED"].flatMap { UInt64($0) } ?? 1
 
 /// Default calls over networks that lose datagrams from the first one on.
 @Suite(.waiting, .serialized, .enabled(if: calls > 0))
@@ -20,7 +23,7 @@ struct LossyCallTests {
   func everyCallIsSecured(network: NetworkConditions) throws {
     guard Bench.ip != nil else { return Bench.skip("iproute2 root") }
     var times: [(connected: Double, secured: Double)] = []
-    for seed in 1...UInt64(calls) {
+    for seed in firstSeed..<firstSeed + calls {
       let scene = try AttackScene(over: network, seed: seed)
       let listener = try scene.listen()
       let caller = try scene.call(seconds: 60)
