@@ -10,7 +10,7 @@
 # make check-busy     the tests with programs again and again, most of them on a busy machine: RUNS=20
 # make test-faults    all faults of sound cards and networks, on a real kernel in a virtual machine
 # make test-peers     calls with other phones: baresip, Linphone, Janus, and five from PyPI
-# make test-losses    calls of two programs over networks that lose datagrams from the first one on: LOSSY_CALLS on each
+# make test-losses    calls of two programs over networks that lose datagrams from the first one on: LOSSY_CALLS on each, from LOSSY_SEED
 # make lint           the formatter's rules
 # make sanitize       the concurrent parts under ThreadSanitizer
 # make fuzz           what comes from outside, by libFuzzer: FUZZ_SECONDS for each FUZZ_TARGET

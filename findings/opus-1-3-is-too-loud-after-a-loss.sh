@@ -9,7 +9,8 @@
 # frame before (section 4.3.2.1); in short frames they swing with each pitch pulse, and 1.3.1 adds
 # the next difference to those from before the loss. It is the decoder: 1.4 (in PyPI's av 12.3.0)
 # does it too; 1.5.2 (in av 14.2.0) and 1.6.1 lower the energies first. PACKET_LOSS_PERC 5 at the
-# sender cures it, but below complexity 4 changes not one byte; PREDICTION_DISABLED cures it at any.
+# sender cures it for this voice by default, but not for every voice, and below complexity 4 it
+# changes not one byte; PREDICTION_DISABLED cures it at any.
 # It matters to a phone with short packets: one lost packet can end in a bang, which no test with
 # 20 ms packets shows, and a sender with a new library must still spare the far end's old one.
 # Output (runs more than 3 dB too loud, the worst run, the highest sample; 0.5 without loss):

@@ -349,7 +349,7 @@ struct CaptureOddityTests {
     #expect(capture.obstacles.joined().contains("damaged"))
   }
 
-  /// RFC 8656 sections 11 and 12.4, with and without padding, and cut by the capture.
+  /// RFC 8656 sections 11 and 12.4, with and without padding.
   @Test(arguments: ["channel", "padded", "indication"])
   func voiceByATURNServerIsFound(form: String) throws {
     var capture = PacketCapture()

@@ -1,4 +1,5 @@
 public import Foundation
+public import FoundationAdditions
 
 /// A request of the user to an app.
 open class INIntent: NSObject {
@@ -9,4 +10,7 @@ open class INIntent: NSObject {
 }
 
 /// An app's answer to an intent.
-open class INIntentResponse: NSObject {}
+open class INIntentResponse: NSObject {
+  /// Activity for the app that goes on with the intent; nil for none.
+  open var userActivity: NSUserActivity?
+}

@@ -4,7 +4,8 @@ public import FoundationAdditions
 /// An object of an app that handles requests for calls.
 ///
 /// Differs from Apple's: it exists so that apps compile. No assistant asks, so none of its methods
-/// is called; requests of the desktop arrive as activities with an interaction.
+/// is called; requests of the desktop arrive as activities with an interaction. What resolves other
+/// parts of a request than its contacts is not there.
 public protocol INStartCallIntentHandling: NSObjectProtocol {
   /// Hands the call over to the app.
   @preconcurrency
@@ -60,19 +61,16 @@ extension INStartCallIntentHandling {
 /// An app's answer to a request for a call.
 open class INStartCallIntentResponse: INIntentResponse {
   private let status: INStartCallIntentResponseCode
-  private let activity: NSUserActivity?
 
   /// Creates an answer; `userActivity` is for the app that goes on with the call.
   public init(code: INStartCallIntentResponseCode, userActivity: NSUserActivity?) {
     status = code
-    activity = userActivity
     super.init()
+    self.userActivity = userActivity
   }
 
   /// Whether the app can make the call.
   open var code: INStartCallIntentResponseCode { status }
-  /// Activity for the app that goes on with the call; nil for none.
-  open var userActivity: NSUserActivity? { activity }
 }
 
 /// An app's ability to make a call.
@@ -103,7 +101,7 @@ public enum INStartCallIntentResponseCode: Int, Sendable {
   case failureCallInProgress = 11
   /// Another call rings.
   case failureCallRinging = 12
-  /// The name of the list itself, which Apple's counts among the codes.
+  /// A code of Apple's without a meaning of its own.
   case responseCode = 13
 }
 

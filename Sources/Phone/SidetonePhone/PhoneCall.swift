@@ -434,11 +434,13 @@ struct PhoneCall: Equatable, Sendable {
     switch reason {
     case .strangeIdentity: .securityRefused(rule.strangeIdentity)
     case .unreachable where rule.mayNotSignalOpenly: .securityRefused(rule.missingConnection)
-    // The response does not tell what of the description was refused.
-    case .noCommonCodec where !wasConnected, .refused(488, _) where !wasConnected,
-      .refused(606, _) where !wasConnected:
-      rule.refusal(of: .open).map { .securityRefused("no common codec, or \($0)") }
-        ?? CallEnd(reason, wasConnected: false)
+    // The response does not tell what of the description was refused, nor does an answer without
+    // keys to an offer that demands them.
+    case .noCommonCodec where isOutgoing && !wasConnected && rule.isEncryptionRequired,
+      .refused(488, _) where isOutgoing && !wasConnected && rule.isEncryptionRequired:
+      .securityRefused(
+        "no common codec, or the far side does not take the encryption that this call has to have"
+      )
     default: CallEnd(reason, wasConnected: wasConnected)
     }
   }

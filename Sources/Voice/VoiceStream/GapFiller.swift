@@ -6,9 +6,9 @@ import Playout
 /// Versions of libopus differ in their concealment after a while: 1.5.2 has a burst of noise after
 /// 200 ms and silence in pauses (DTX), 1.6.1 the burst after 100 ms.
 ///
-/// What is decoded after a gap is limited as well: Opus predicts the energies of a frame from those
-/// of the frame before it (RFC 6716 section 4.3.2.1), so a wrong one makes some tens of
-/// milliseconds too loud, by up to 15 dB.
+/// What is decoded after a gap is limited as well. Opus codes energies as differences from the
+/// frame before (RFC 6716 section 4.3.2.1), and libopus before 1.5 makes some tens of milliseconds
+/// too loud after a lost one.
 struct GapFiller: ~Copyable {
   /// Length in frames of the decoder's concealment `alone`, of its `fading` into the background,
   /// and of the time after a gap in which what is decoded may be too loud.
@@ -69,16 +69,18 @@ struct GapFiller: ~Copyable {
   @_noAllocation @_noLocks
   mutating func restart() {
     background.restart()
-    (loudPower, isSettling) = (0, false)
+    (loudPower, isSettling, gain) = (0, false, 1)
   }
 
   /// Notes that the first `count` frames of `sound` were decoded, after a gap or right after those
   /// before, and limits them while the decoder settles after a gap.
   @_noAllocation @_noLocks
   mutating func noteDecoded(_ sound: inout SampleBuffer, count: FrameCount, afterGap: Bool) {
-    if afterGap || filledFrames > 0 { gain = 1 }
+    if afterGap || filledFrames > 0 || !isSettling { gain = 1 }
     (filledFrames, share) = (0, 0)
-    if afterGap, limitsDecoding { (settling, isSettling) = (concealment.settling, loudPower > 0) }
+    if afterGap, limitsDecoding, concealment.settling > 0 {
+      (settling, isSettling) = (concealment.settling, loudPower > 0)
+    }
     if isSettling { settle(&sound, count: count) }
     // What leans on concealment teaches nothing about the far side.
     if afterGap { background.noteGap() } else { background.learn(sound, count: count) }
@@ -177,7 +179,9 @@ struct GapFiller: ~Copyable {
       let end = min(count, start + Self.spanFrames)
       limit(&sound, in: start..<end, to: max(loudPower, Self.quietPower))
       let rise = settling > 0 ? Self.growth : Self.release
-      if gain < 1 { loudPower *= 1 + rise * Float(end - start) }
+      if gain < 1 {
+        loudPower = max(loudPower, Self.quietPower) * (1 + rise * Float(end - start))
+      }
       settling = max(0, settling - (end - start))
       start = end
     }
@@ -190,7 +194,9 @@ struct GapFiller: ~Copyable {
     in range: Range<Int>,
     to loudest: Float
   ) {
-    let power = Self.measure(sound, in: range).energy / Float(range.count)
+    // A few frames around a pulse of the voice may be louder than a span is.
+    let frames = max(range.count, Self.spanFrames / 2)
+    let power = Self.measure(sound, in: range).energy / Float(frames)
     let bearable = power > loudest ? (loudest / power).root : 1
     gain = min(gain, bearable)
     let step = (bearable - gain) / Float(range.count)

@@ -215,7 +215,9 @@ struct PayloadDecoder: ~Copyable {
   }
 
   /// Time for which the decoder's concealment is fit to play: 120 ms for Opus, while G.711's fades
-  /// from 10 to 60 ms by itself. Opus may be too loud for 100 ms after it.
+  /// from 10 to 60 ms by itself.
+  ///
+  /// Opus may be too loud for 100 ms after it.
   var concealmentFrames: GapFiller.ConcealmentFrames {
     isOpus
       ? .init(alone: 5_760, fading: 2_880, settling: 4_800)

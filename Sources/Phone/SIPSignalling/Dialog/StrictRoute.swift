@@ -21,13 +21,15 @@ struct StrictRoute: Equatable {
       let end = lines[first][begin...].firstIndex(of: ">")
     else { return nil }
     let uri = lines[first][begin..<end].dropFirst()
+    // A user's name may have these letters too.
+    let place = uri.lastIndex(of: "@") ?? uri.startIndex
     // Its headers and its method are for links alone (RFC 3261 section 19.1.1).
-    let plain = uri.prefix { $0 != "?" }
+    let plain = uri[place...].prefix { $0 != "?" }
     let parameters = plain.split(separator: ";").dropFirst()
     let names = parameters.map { $0.prefix { $0 != "=" }.lowercased() }
     guard !names.contains("lr") else { return nil }
     let kept = zip(parameters, names).filter { $1 != "method" }.map { ";\($0.0)" }
-    self.target = plain.prefix { $0 != ";" } + kept.joined()
+    self.target = uri[..<place] + plain.prefix { $0 != ";" } + kept.joined()
     lines.insert("\(Self.name)<\(target)>", at: last + 1)
     lines.remove(at: first)
     self.head = lines.joined(separator: "\r\n")
@@ -68,18 +70,32 @@ package func sendRequest(
   let request = unsafe unsafeBitCast(next, to: Requester.self)
   let send = { (uri: UnsafePointer<CChar>?, length: CInt, text: UnsafeMutablePointer<mbuf>?) in
     unsafe request(
-      place, sip, isStateful, method, methodLength, uri, length, route, text, order,
-      sending, answered, context
+      place,
+      sip,
+      isStateful,
+      method,
+      methodLength,
+      uri,
+      length,
+      route,
+      text,
+      order,
+      sending,
+      answered,
+      context
     )
   }
-  guard let strict = unsafe strictRoute(of: text, to: target, targetLength),
-    let changed = unsafe re_buffer_from(Array(strict.head.utf8), strict.head.utf8.count)
-  else { return unsafe send(target, targetLength, text) }
+  guard let strict = unsafe strictRoute(of: text, to: target, targetLength) else {
+    return unsafe send(target, targetLength, text)
+  }
+  let head = strict.head.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+  guard let changed = unsafe re_buffer_from(head, head.count) else { return ENOMEM }
   defer { _ = unsafe mem_deref(changed) }
   return unsafe send(strict.target, -1, changed)
 }
 
-// Nil for a request that goes to no strict router.
+// Nil for a request that goes to no strict router. A letter stands for each byte: what others have
+// named need not be UTF-8, and goes on as it is.
 @unsafe
 private func strictRoute(
   of text: UnsafeMutablePointer<mbuf>?,
@@ -90,8 +106,9 @@ private func strictRoute(
   let head = unsafe UnsafeBufferPointer(start: bytes, count: mbuf_get_left(text))
   let size = unsafe length < 0 ? strlen(target) : Int(length)
   let uri = unsafe UnsafeRawBufferPointer(start: target, count: size)
-  return unsafe StrictRoute(
-    String(decoding: head, as: UTF8.self),
-    to: String(decoding: uri, as: UTF8.self)
-  )
+  return unsafe StrictRoute(letters(of: head), to: letters(of: uri))
+}
+
+private func letters(of bytes: some Sequence<UInt8>) -> String {
+  String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
 }

@@ -1,11 +1,13 @@
 package import CLibre
 import Glibc
 
-// libre sets no options of its sockets and tells them only where they are made. These functions
-// have the names of its own, as in LibreGuard.swift.
+// libre has no settings for the queues of its sockets, and does not hand out those that it listens
+// with. These functions have the names of its own, as in LibreGuard.swift.
 
-/// Number of connections that wait until they are accepted. A flood of strangers fills libre's 5 in
-/// milliseconds, and a known caller's connection would be lost.
+/// Number of connections that wait until they are accepted.
+///
+/// A flood of strangers fills libre's 5 in milliseconds, and a known caller's connection would be
+/// lost.
 private let longestQueue: CInt = 512
 
 /// Room for datagrams in bytes that wait while the event loop gets no time, as far as the system
@@ -52,7 +54,10 @@ package func listenForDatagrams(
   // SAFETY: libre's own function has this type.
   let listen = unsafe unsafeBitCast(next, to: DatagramListener.self)
   let code = unsafe listen(place, address, received, context)
-  if code == 0 { _ = unsafe udp_sockbuf_set(place.pointee, datagramRoom) }
+  var room = datagramRoom
+  if code == 0 {
+    _ = unsafe udp_setsockopt(place.pointee, SOL_SOCKET, SO_RCVBUF, &room, 4)
+  }
   return code
 }
 
