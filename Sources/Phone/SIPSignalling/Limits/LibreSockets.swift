@@ -61,16 +61,27 @@ package func listenForDatagrams(
   return code
 }
 
-private typealias Connector = @convention(c) (OpaquePointer?, UnsafePointer<sa>?) -> CInt
+private typealias Connector =
+  @convention(c) (
+    UnsafeMutablePointer<OpaquePointer?>?, UnsafePointer<sa>?, UnsafeMutableRawPointer?,
+    UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+  ) -> CInt
 
 /// Replaces libre's function, which it calls for each connection that it opens: has the connection
 /// send at once, and often enough where packets are lost.
-@c(tcp_conn_connect)
-package func openConnection(_ connection: OpaquePointer?, _ address: UnsafePointer<sa>?) -> CInt {
-  guard let next = unsafe original("tcp_conn_connect") else { return ENOSYS }
+@c(tcp_connect)
+package func openConnection(
+  _ place: UnsafeMutablePointer<OpaquePointer?>?,
+  _ address: UnsafePointer<sa>?,
+  _ established: UnsafeMutableRawPointer?,
+  _ received: UnsafeMutableRawPointer?,
+  _ closed: UnsafeMutableRawPointer?,
+  _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  guard let next = unsafe original("tcp_connect"), let place = unsafe place else { return ENOSYS }
   // SAFETY: libre's own function has this type.
   let connect = unsafe unsafeBitCast(next, to: Connector.self)
-  let code = unsafe connect(connection, address)
-  if code == 0 { re_hasten(unsafe tcp_conn_fd(connection)) }
+  let code = unsafe connect(place, address, established, received, closed, context)
+  if code == 0 { re_hasten(unsafe tcp_conn_fd(place.pointee)) }
   return code
 }
