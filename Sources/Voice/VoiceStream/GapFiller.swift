@@ -6,9 +6,9 @@ import Playout
 /// Versions of libopus differ in their concealment after a while: 1.5.2 has a burst of noise after
 /// 200 ms and silence in pauses (DTX), 1.6.1 the burst after 100 ms.
 ///
-/// What is decoded after a gap is limited as well. Opus codes energies as differences from the
-/// frame before (RFC 6716 section 4.3.2.1), and libopus before 1.5 makes some tens of milliseconds
-/// too loud after a lost one.
+/// Sound that is decoded after a gap is limited as well. Opus codes energies as differences from
+/// the frame before (RFC 6716 section 4.3.2.1), and libopus before 1.5 makes some tens of
+/// milliseconds too loud after a lost one.
 struct GapFiller: ~Copyable {
   /// Length in frames of the decoder's concealment `alone`, of its `fading` into the background,
   /// and of the time after a gap in which what is decoded may be too loud.
