@@ -331,7 +331,7 @@ let package = Package(
         logging,
       ]
     ),
-    module("Apple", "LiveCommunicationKit", ["AVFAudio", "AVFoundation", "CallKit"]),
+    module("Apple", "LiveCommunicationKit", ["AVFAudio", "AVFoundation", "CallKit", "CallStore"]),
     module("Apple", "PushKit", ["FoundationAdditions", "LocalSocket", logging]),
     module("Apple", "OSLog", [logging]),
 
@@ -436,7 +436,7 @@ let package = Package(
     tests(
       "LiveCommunicationKit",
       [
-        "ALSAAudio", "AVFAudio", "CallKit", "CallState", "CallSystemFixture",
+        "ALSAAudio", "AVFAudio", "CallKit", "CallState", "CallStore", "CallSystemFixture",
         "LiveCommunicationKit",
       ]
     ),

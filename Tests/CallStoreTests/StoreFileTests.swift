@@ -77,16 +77,17 @@ struct StoreFileTests {
       let store = try CallStore(in: folder)
       try store.block("sip:eve@h")
     }
-    // As the first release left it: without the column of the second, and the table of the fourth.
+    // As the first release left it: without what the second and the fourth to fifth brought.
     try DatabaseQueue(path: file.path).write { database in
       try database.execute(sql: "ALTER TABLE recent DROP COLUMN can_be_called_back")
+      try database.execute(sql: "ALTER TABLE recent DROP COLUMN is_read")
       try database.execute(sql: "DROP TABLE host")
-      try database.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('2', '4')")
+      try database.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('2', '4', '5')")
     }
     let store = try CallStore(in: folder)
     #expect(try store.blocked() == ["eve@h"], "what was there is kept")
     let columns = try store.database.read { try $0.columns(in: "recent").map(\.name) }
-    #expect(columns.contains("can_be_called_back"))
+    #expect(columns.contains("can_be_called_back") && columns.contains("is_read"))
     #expect(try store.knownHosts() == [])
   }
 

@@ -101,6 +101,9 @@ package final class CallStore: Sendable {
     }
     migrator.registerMigration("3") { try $0.execute(sql: peerTables) }
     migrator.registerMigration("4") { try $0.execute(sql: hostTable) }
+    migrator.registerMigration("5") { database in
+      try database.execute(sql: "ALTER TABLE recent ADD COLUMN is_read INTEGER NOT NULL DEFAULT 0")
+    }
     return migrator
   }
 }

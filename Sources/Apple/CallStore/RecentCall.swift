@@ -34,6 +34,8 @@ package struct RecentCall: Equatable, Sendable {
   }
   /// True if the app could dial the handle.
   package var canBeCalledBack: Bool
+  /// True once it was marked as read.
+  package var isRead = false
 
   /// Creates a call with the given facts.
   package init(
@@ -66,6 +68,9 @@ package struct RecentCall: Equatable, Sendable {
 }
 
 extension CallStore {
+  /// Posted after this program has changed the list of recent calls, on the thread that did.
+  package static let recentsDidChange = Notification.Name("CallStoreRecentsDidChange")
+
   /// Maximum number of recent calls that are kept.
   package static let recentLimit = 1_000
 
@@ -91,6 +96,24 @@ extension CallStore {
         arguments: [Self.recentLimit]
       )
     }
+    Self.noteChange()
+  }
+
+  private static func noteChange() {
+    NotificationCenter.default.post(name: recentsDidChange, object: nil)
+  }
+
+  /// Marks calls of the list as read; those that are not in it any more are ignored.
+  package func markAsRead(_ calls: [UUID]) throws {
+    try database.write { database in
+      for call in calls {
+        try database.execute(
+          sql: "UPDATE recent SET is_read = 1 WHERE call = ?",
+          arguments: [call.uuidString]
+        )
+      }
+    }
+    Self.noteChange()
   }
 
   /// Returns recent calls, newest first.
@@ -101,7 +124,7 @@ extension CallStore {
         sql: "SELECT * FROM recent ORDER BY id DESC LIMIT ?",
         arguments: [limit]
       ).map { row in
-        RecentCall(
+        var recent = RecentCall(
           call: UUID(uuidString: try row.value("call")) ?? UUID(),
           app: try row.value("app"),
           handleKind: try row.value("handle_kind"),
@@ -115,6 +138,8 @@ extension CallStore {
           result: try row.value("result"),
           canBeCalledBack: try row.value("can_be_called_back")
         )
+        recent.isRead = try row.value("is_read")
+        return recent
       }
     }
   }
@@ -127,5 +152,6 @@ extension CallStore {
       try $0.execute(sql: "DELETE FROM recent")
       try $0.execute(sql: "DELETE FROM host")
     }
+    Self.noteChange()
   }
 }
