@@ -25,6 +25,25 @@ extension ProcessWideTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func callerIsFilteredWhileTheDesktopIsNotToDisturb() async throws {
+      guard let daemon = try BusDaemon() else { return }
+      defer { withExtendedLifetime(daemon) {} }
+      let server = try #require(QuietServer(address: daemon.address, isQuiet: true))
+      let quiet = DesktopQuiet(address: daemon.address)
+      CallSystem.shared.use(quiet)
+      defer { CallSystem.shared.use(DesktopQuiet()) }
+      let stage = Stage()
+      while !quiet.isOn { await Task.yield() }
+      await #expect(throws: CXErrorCodeIncomingCallError(.filteredByDoNotDisturb)) {
+        try await stage.provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate())
+      }
+      server.set(false, isTold: true)
+      while quiet.isOn { await Task.yield() }
+      try await stage.provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate())
+      stage.provider.invalidate()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func R100_observersSeeTheCallsOfOtherPrograms() async throws {
       guard let daemon = try BusDaemon() else { return }
       defer { withExtendedLifetime(daemon) {} }

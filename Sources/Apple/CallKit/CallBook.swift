@@ -44,16 +44,16 @@ struct CallBook {
     return opened
   }
 
-  /// Returns the lists' information about a caller (R40, R51).
-  mutating func screening(of handle: CallHandle?) -> CallerScreening {
+  /// Returns the lists' information about a caller (R40, R51); the desktop may not want to disturb.
+  mutating func screening(of handle: CallHandle?, isQuiet: Bool = false) -> CallerScreening {
     let standing: CallerStanding?
     do {
-      standing = try store()?.standing(of: handle?.value ?? "")
+      standing = try store()?.standing(of: handle?.value ?? "", isQuiet: isQuiet)
     } catch {
       Self.complain("the block lists cannot be read: \(error)")
       standing = nil
     }
-    guard let standing else { return CallerScreening() }
+    guard let standing else { return CallerScreening(isSilenced: isQuiet) }
     return CallerScreening(
       isBlocked: standing.isBlocked,
       isSilenced: standing.isSilenced,

@@ -29,6 +29,7 @@ package final class CallSystem: @unchecked Sendable {
 
   private var audio: any AudioActivation = AVAudioSession.sharedInstance()
   private var others = ProgramCalls()
+  private var quiet = DesktopQuiet()
   private var control = CallControl()
   private var mailboxes: [ProviderMailbox] = []
   private var observers: [WeakObserver] = []
@@ -113,12 +114,18 @@ package final class CallSystem: @unchecked Sendable {
     listen(to: others)
   }
 
+  /// Replaces the view of the desktop's wish for quiet; for tests, while there is no call.
+  func use(_ quiet: DesktopQuiet) {
+    perform { [self] in self.quiet = quiet }
+  }
+
   // MARK: Providers and observers
 
   func register(_ provider: CXProvider) {
     let crossing = UncheckedTransfer(value: provider)
     perform { [self] in
       others.start()
+      quiet.start()
       let provider = crossing.value
       let id = control.addProvider(provider.configuration.settings)
       mailboxes.append(ProviderMailbox(provider: provider, id: id))
@@ -313,7 +320,10 @@ package final class CallSystem: @unchecked Sendable {
           CallID(uuid),
           settings,
           of: mailbox.id,
-          screening: book.screening(of: settings.remoteHandle.value.flatMap { $0 }),
+          screening: book.screening(
+            of: settings.remoteHandle.value.flatMap { $0 },
+            isQuiet: quiet.isOn
+          ),
           at: now
         )
       } catch {

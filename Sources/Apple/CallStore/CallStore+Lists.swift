@@ -134,7 +134,7 @@ extension CallStore {
           SELECT 1 FROM blocking JOIN extension ON extension.id = extension
           WHERE number = ?2 AND is_enabled
         ) AS is_blocked,
-      EXISTS (SELECT 1 FROM setting WHERE name = 'dnd' AND value = 'on')
+      (?3 OR EXISTS (SELECT 1 FROM setting WHERE name = 'dnd' AND value = 'on'))
         AND NOT EXISTS (SELECT 1 FROM favourite WHERE key = ?1) AS is_silenced,
       (
         SELECT text FROM identification JOIN extension ON extension.id = extension
@@ -143,13 +143,19 @@ extension CallStore {
     """
 
   /// Returns the information of the user's lists and the call directory about a caller.
-  package func standing(of handle: String) throws -> CallerStanding {
+  ///
+  /// - Parameters:
+  ///   - handle: the caller's address.
+  ///   - isQuiet: true if the desktop is not to disturb, as if Do Not Disturb were on.
+  /// - Returns: the information.
+  /// - Throws: an error of the store.
+  package func standing(of handle: String, isQuiet: Bool = false) throws -> CallerStanding {
     let key = CallerNumber.key(handle)
     let number = CallerNumber.normalized(handle)
     // A single statement sees one state of the store without a transaction around it.
     return try database.unsafeRead { database in
       let statement = try database.cachedStatement(sql: Self.standingQuery)
-      let row = try Row.fetchOne(statement, arguments: [key, number])
+      let row = try Row.fetchOne(statement, arguments: [key, number, isQuiet])
       return CallerStanding(
         isBlocked: try row?.value("is_blocked") ?? false,
         isSilenced: try row?.value("is_silenced") ?? false,

@@ -1,6 +1,6 @@
 /// Properties of the objects of services (D-Bus specification, "org.freedesktop.DBus.Properties").
 extension BusConnection {
-  private static let properties = "org.freedesktop.DBus.Properties"
+  static let properties = "org.freedesktop.DBus.Properties"
 
   /// A property of an interface of a service's object; nil if it cannot be read.
   package func property(
