@@ -22,14 +22,23 @@ struct DelayStagesTests {
       stream.playoutDelayNanoseconds = 4_000_000
       engine.playbackFillNanoseconds = 3_000_000
     }
-    #expect(stages[.microphone] == 2.5 && stages[.packet] == 5 && stages[.lookAhead] == 2.5)
+    #expect(stages[.microphone] == 2.5 && stages[.packet] == 2.5 && stages[.lookAhead] == 2.5)
     #expect(stages[.network] == 15, "half of the way there and back")
     #expect(stages[.playout] == 4 && stages[.loudspeaker] == 3)
-    #expect(stages.total == 32)
+    #expect(stages.total == 29.5)
+  }
+
+  @Test func periodLongerThanAPacketDelaysNoFastestPacket() {
+    let stages = stages { stream, engine in
+      engine.capturePeriodNanoseconds = 10_000_000
+      stream.packetFrames = 120
+    }
+    #expect(stages[.microphone] == 2.5 && stages[.packet] == 0)
   }
 
   @Test func conversionAndFiltersBelongToTheDevices() {
-    let stages = stages { _, engine in
+    let stages = stages { stream, engine in
+      stream.packetFrames = 120
       engine.capturePeriodNanoseconds = 2_500_000
       engine.captureProcessingNanoseconds = 6_000_000
       engine.playbackFillNanoseconds = 3_000_000

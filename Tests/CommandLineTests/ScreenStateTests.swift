@@ -93,11 +93,11 @@ struct ScreenStateTests {
         mic  ██████████████████████████████████████████████████░░░░░░  -6 dB
         ear  █████████████████████████████████████░░░░░░░░░░░░░░░░░░░  -20 dB
 
-        mouth to ear 24.0 ms = microphone 2.5 + packet 5.0 + codec 2.5 + network 0.2
+        mouth to ear 21.5 ms = microphone 2.5 + packet 2.5 + codec 2.5 + network 0.2
           + jitter buffer 10.0 + loudspeaker 3.8
-        delay 24.0 ms                                                               50
+        delay 21.5 ms                                                               50
 
-                                                                              ▂▄▅▆▇
+                                                                              ▁▂▃▄▆
                                                                               █████
         loss 5.0 %                                                             ████ 5
         jitter 0.3 ms                                                         ▁▁▁▁▁ 5
@@ -125,7 +125,7 @@ struct ScreenStateTests {
         mic  ##################..  -6 dB
         ear  #############.......  -20 dB
 
-        mouth to ear 24.0 ms = microphone 2.5
+        mouth to ear 21.5 ms = microphone 2.5
       \(rule)
         m mute  o hold  r record  t transfer
         v same words  0-9*# digits  h hang up

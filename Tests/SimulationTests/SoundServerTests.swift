@@ -64,13 +64,14 @@ struct SoundServerTests {
     #expect(oneClock.delay < 12.2)
     #expect(oneClock.last.engine.underruns == 0)
     #expect(oneClock.last.stream.concealedFrames == 0)
-    #expect(oneClock.last.engine.playbackFillNanoseconds == 4_000_000)
+    // Half a cycle, and an eighth of one so that the queue does not run dry.
+    #expect((1_300_000...1_800_000).contains(oneClock.last.engine.playbackFillNanoseconds))
   }
 
   @Test func threadsThatWakeLateAreGivenTheWholeCycle() throws {
     let late = try Self.end(of: try Self.call(lateness: 150_000), seconds: 60)
     #expect(late.last.engine.underruns == 0)
-    #expect(late.last.engine.playbackFillNanoseconds >= 5_333_333)
+    #expect(late.last.engine.playbackFillNanoseconds >= 2_600_000)
   }
 
   @Test func stoppedProgramGoesOnAsBefore() throws {
@@ -97,7 +98,7 @@ struct SoundServerTests {
     // The second of two cycles at once needs a block more. A quarter of a packet is the grain of
     // the target.
     #expect((2...3.4).contains(stopped.delay - steady.delay))
-    #expect(stopped.last.engine.playbackFillNanoseconds == 6_666_666)
+    #expect((4_000_000...4_400_000).contains(stopped.last.engine.playbackFillNanoseconds))
     #expect(stopped.last.engine.underruns <= 4)
   }
 }

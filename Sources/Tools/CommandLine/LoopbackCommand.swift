@@ -53,7 +53,7 @@ struct LoopbackCommand: AsyncParsableCommand {
   func run() async throws {
     do {
       let measurement = try await measure()
-      guard let report = LoopbackReport(measurement, packetFrames: voiceOptions.packetFrames)
+      guard let report = LoopbackReport(measurement)
       else {
         throw CommandFailure(
           "the probe was not heard; bring the microphone to the loudspeaker and turn both up"
@@ -168,14 +168,14 @@ struct LoopbackMeasurement {
 /// Mouth-to-ear delay of each probe, and its parts.
 struct LoopbackReport {
   private let delays: [Double]
-  /// Parts of the delay by stage in milliseconds, each an upper bound.
+  /// Parts of the delay by stage in milliseconds.
   let stages: [(name: String, milliseconds: Double)]
   private let breakdown: StageBreakdown
 
   /// Creates a report on all but the first second, in which the playout still looks for its delay.
   ///
   /// Nil if no probe was heard.
-  init?(_ measurement: LoopbackMeasurement, packetFrames: Int) {
+  init?(_ measurement: LoopbackMeasurement) {
     guard let device = measurement.device, let stream = measurement.stream else { return nil }
     let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
     var delays: [Double] = []
@@ -191,14 +191,15 @@ struct LoopbackReport {
     guard !delays.isEmpty else { return nil }
     self.delays = delays.sorted()
     breakdown = measurement.breakdown
-    let roundTrip = max(0, stream.roundTripNanoseconds)
+    let parts = DelayStages(stream, device)
+    let conversion = Double(device.captureProcessingNanoseconds) / 1e6
     stages = [
-      ("capture period", Double(device.capturePeriodNanoseconds) / 1e6),
+      ("capture period", parts[.microphone] - conversion),
       ("rate conversion and filters", Double(device.processingNanoseconds) / 1e6),
-      ("frame", Double(packetFrames) / 48),
-      ("look-ahead", Double(stream.lookAheadNanoseconds) / 1e6),
-      ("network (half the round trip)", Double(roundTrip) / 2e6),
-      ("playout beyond the fastest packet", Double(stream.playoutDelayNanoseconds) / 1e6),
+      ("rest of the packet", parts[.packet]),
+      ("look-ahead", parts[.lookAhead]),
+      ("network (half the round trip)", parts[.network]),
+      ("playout beyond the fastest packet", parts[.playout]),
       ("playback fill", Double(device.playbackFillNanoseconds) / 1e6),
     ]
   }
@@ -222,8 +223,7 @@ struct LoopbackReport {
       "  " + stage.name.padding(toLength: 36, withPad: " ", startingAt: 0)
         + String(format: "%6.1f ms", stage.milliseconds)
     }
-    let title =
-      "where it goes (upper bounds; a stage may overlap the one before; --breakdown is exact):"
+    let title = "where it goes, in the mean (--breakdown has each packet):"
     return ([head, title] + rows).joined(separator: "\n")
   }
 

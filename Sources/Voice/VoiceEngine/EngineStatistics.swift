@@ -14,7 +14,7 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var underruns = 0
   /// Frames lost in faults so far, at the device's rates.
   public var lostFrames: Int64 = 0
-  /// Goal of the playback buffer's fill, in nanoseconds.
+  /// Time from the writing of a frame until the loudspeaker plays it, smoothed, in nanoseconds.
   public var playbackFillNanoseconds: Int64 = 0
   /// The capture period in nanoseconds.
   public var capturePeriodNanoseconds: Int64 = 0

@@ -37,12 +37,28 @@ struct LoopLoudspeaker: ~Copyable {
   var writtenFrames: Int64 = 0
   /// True if its next request is for more than a period, since its server stalled.
   var isCatchingUp = false
+  /// Smoothed time in nanoseconds from the writing of a frame until it is played; nil before the
+  /// first one.
+  private(set) var leadNanoseconds: Int64?
 
   init(_ device: borrowing some AudioDevice & ~Copyable) throws {
     chain = try PlaybackChain(rate: device.playbackRate)
     level = PlaybackLevel(device)
     clock = DeviceClock(period: device.playbackPeriod, rate: device.playbackRate)
     stillness = StallWatchdog(device)
+  }
+
+  /// Notes a write behind `queued` frames of a device.
+  ///
+  /// One that takes whole blocks took the last `age` nanoseconds ago, and plays it for a period.
+  mutating func noteWriting(
+    behind queued: FrameCount,
+    age: Int64?,
+    to device: borrowing some AudioDevice & ~Copyable
+  ) {
+    var lead = device.playbackRate.nanoseconds(of: queued)
+    if let age { lead += max(0, device.playbackRate.nanoseconds(of: device.playbackPeriod) - age) }
+    leadNanoseconds = lead + ((leadNanoseconds ?? lead) - lead) / 16 * 15
   }
 }
 

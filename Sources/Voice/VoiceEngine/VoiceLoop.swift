@@ -248,9 +248,10 @@ final class VoiceLoop<
     let now = time.now
     let queued = gone.contains(.playback) ? 0 : device.queuedFrames()
     let played = loudspeaker.writtenFrames - Int64(queued)
+    let age = loudspeaker.level.age(at: now, queued: queued)
     loudspeaker.clock.update(
       frames: played,
-      age: loudspeaker.level.age(at: now, queued: queued),
+      age: age,
       isDry: queued == 0,
       at: now
     )
@@ -269,6 +270,7 @@ final class VoiceLoop<
 
     let wanted = loudspeaker.level.framesToWrite(queued: queued, at: now)
     guard wanted > 0 else { return loudspeaker.level.noteWriting(queued: queued) }
+    loudspeaker.noteWriting(behind: queued, age: age, to: device)
     let frames = min(loudspeaker.chain.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
@@ -278,10 +280,7 @@ final class VoiceLoop<
       let delay = max(queued, device.playbackDelayFrames())
       ahead = device.playbackRate.nanoseconds(of: delay)
       // A server that reports no more than the queue reported it when it took its last block.
-      if delay == queued {
-        let age = loudspeaker.level.age(at: now, queued: queued) ?? 0
-        reported = now.advanced(byNanoseconds: -age)
-      }
+      if delay == queued { reported = now.advanced(byNanoseconds: -(age ?? 0)) }
     }
     streams.forEach { render($0, frames, ahead: ahead) }
     notePlayback(frames, ahead: ahead, at: reported)
@@ -364,8 +363,7 @@ final class VoiceLoop<
   }
 
   private func publish(at now: MonotonicInstant) {
-    report.statistics.playbackFillNanoseconds =
-      device.playbackRate.nanoseconds(of: loudspeaker.level.level)
+    report.statistics.playbackFillNanoseconds = loudspeaker.leadNanoseconds ?? 0
     report.statistics.isDeviceGone = !gone.isEmpty
     report.publish()
     streams.report(at: now, sendingFrom: &datagram, by: time)

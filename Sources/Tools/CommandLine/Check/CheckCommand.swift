@@ -175,7 +175,7 @@ struct CheckCommand: AsyncParsableCommand {
   private func testCall() async -> CheckFinding {
     let call = LoopbackCall(seconds: 4, stream: .opus(ssrc: 1, seed: 1))
     do {
-      let report = LoopbackReport(try await call.measure(), packetFrames: call.stream.packetFrames)
+      let report = LoopbackReport(try await call.measure())
       return CheckRules.loopback(report?.median, stages: report?.stages ?? [])
     } catch {
       return .fault(

@@ -1,11 +1,14 @@
 import Localization
+import MediaCore
 import SidetonePhone
 import VoiceEngine
 
 /// Parts of the mouth-to-ear delay in milliseconds, as far as a live call knows them.
 ///
 /// The far side's microphone, packets and codec are taken to be like this side's; the network is
-/// half of the round trip.
+/// half of the round trip. The first frame of a packet waits for the last one, which a longer
+/// period of the microphone does not change for the fastest packets; of the others the jitter
+/// buffer's delay speaks.
 struct DelayStages: Equatable {
   /// A stage of the path from the far side's microphone to this side's loudspeaker.
   enum Stage: Int, CaseIterable {
@@ -28,14 +31,18 @@ struct DelayStages: Equatable {
 
   /// Computes the delays from the figures of a call.
   init(_ statistics: CallStatistics) {
-    let (stream, engine) = (statistics.stream, statistics.engine)
-    let packet = Double(stream.packetFrames) / 48
+    self.init(statistics.stream, statistics.engine)
+  }
+
+  /// Computes the delays from the figures of a stream and of the devices.
+  init(_ stream: StreamStatistics, _ engine: EngineStatistics) {
+    let packet = SampleRate.voice.nanoseconds(of: stream.packetFrames)
+    let period = min(engine.capturePeriodNanoseconds, packet)
     milliseconds = Stage.allCases.map { stage in
       let nanoseconds =
         switch stage {
-        case .microphone:
-          engine.capturePeriodNanoseconds + engine.captureProcessingNanoseconds
-        case .packet: Int64(packet * 1e6)
+        case .microphone: period + engine.captureProcessingNanoseconds
+        case .packet: packet - period
         case .lookAhead: stream.lookAheadNanoseconds
         case .network: max(0, stream.roundTripNanoseconds) / 2
         case .playout: stream.playoutDelayNanoseconds

@@ -194,6 +194,11 @@ package final class SimulatedCall {
     Int64(timestamp.ticks(since: far.firstTimestamp))
   }
 
+  /// Returns the time at which the near side's loudspeaker played a frame of `heard`.
+  package func ear(ofFrame frame: Int64) -> MonotonicInstant {
+    near.card.instant(ofPlayed: frame)
+  }
+
   /// Returns the time at which the far side's microphone captured a frame.
   package func mouth(ofFrame frame: Int64) -> MonotonicInstant {
     far.card.instant(ofCaptured: frame)

@@ -48,7 +48,7 @@ final class SimulatedParty {
     begin = time.now
     card = ScriptedSoundCard(script.card, time: time)
     var silence = ScriptedSoundCard.Script()
-    silence.period = script.card.period
+    (silence.rate, silence.period) = (script.card.rate, script.card.period)
     silence.isRecorded = false
     standIn = ScriptedSoundCard(silence, time: time)
     stops = script.card.faults.filter { $0.kind == .stopped }
@@ -126,7 +126,7 @@ final class SimulatedParty {
     do {
       try call.replace(sides, with: ScriptedHeadset(card, sides: sides))
     } catch {
-      // Cards of a script always start, and 48 kHz needs no resampler.
+      // Cards of a script always start, and the resampler of their rate was made before.
       preconditionFailure("a scripted card did not start: \(error)")
     }
   }
@@ -135,7 +135,7 @@ final class SimulatedParty {
   private func wakeUp() -> MonotonicInstant {
     let microphone = awaySides.contains(.capture) ? standIn : card
     // A microphone that gives nothing is not waited for much longer than a period.
-    let period = SampleRate.voice.nanoseconds(of: microphone.script.period)
+    let period = microphone.script.rate.nanoseconds(of: microphone.script.period)
     let idle = time.now.advanced(byNanoseconds: period / 4 * 5)
     let ready = max(
       min(microphone.nextPeriod ?? idle, call.nextTurn ?? idle, idle),
@@ -159,9 +159,11 @@ final class SimulatedParty {
     let (timestamp, ticks) = newestPlayout ?? (other.firstTimestamp, 0)
     let playedTicks = ticks + Int64(playout.timestamp.ticks(since: timestamp))
     newestPlayout = (playout.timestamp, playedTicks)
-    let captured = playedTicks * framesPerTick
+    let captured = other.card.frames(ofVoice: playedTicks * framesPerTick)
     let mouth = other.card.instant(ofCaptured: captured)
-    let ear = card.instant(ofPlayed: card.written + Int64(playout.queuedFrames))
-    return ear.nanoseconds(since: mouth) + other.lookAheadNanoseconds
+    let queued = card.frames(ofVoice: Int64(playout.queuedFrames))
+    let ear = card.instant(ofPlayed: card.written + queued)
+    let processing = other.engineStatistics?.captureProcessingNanoseconds ?? 0
+    return ear.nanoseconds(since: mouth) + other.lookAheadNanoseconds + processing
   }
 }

@@ -1,6 +1,6 @@
 import MediaCore
 
-/// Oscillator that paces a sound card, at 48 kHz more or less.
+/// Oscillator that paces a sound card, at its rate more or less.
 ///
 /// It computes exactly, in whole numbers, for any length of call, so that every machine simulates
 /// the same.
@@ -9,8 +9,9 @@ struct Oscillator: Sendable {
   private let millihertz: Int64
 
   /// Creates an oscillator that is `partsPerMillion` too fast (too slow, if negative).
-  init(partsPerMillion: Int) {
-    millihertz = 48_000_000 + 48 * Int64(max(-100_000, min(100_000, partsPerMillion)))
+  init(_ rate: SampleRate = .voice, partsPerMillion: Int) {
+    let drift = Int64(max(-100_000, min(100_000, partsPerMillion)))
+    millihertz = Int64(rate.hertz) * 1_000 + Int64(rate.hertz) * drift / 1_000
   }
 
   /// Returns the whole frames in that many nanoseconds.

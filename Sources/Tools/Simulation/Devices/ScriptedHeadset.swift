@@ -22,9 +22,9 @@ package struct ScriptedHeadset: AudioDevice, ~Copyable {
   }
 
   /// Nominal rate of the microphone, from which its crystal may deviate.
-  package var captureRate: SampleRate { .voice }
+  package var captureRate: SampleRate { microphone.script.rate }
   /// Nominal rate of the loudspeaker.
-  package var playbackRate: SampleRate { .voice }
+  package var playbackRate: SampleRate { loudspeaker.script.rate }
   /// Frames that the microphone delivers at a time.
   package var capturePeriod: FrameCount { microphone.script.period }
   /// Frames that the loudspeaker takes at a time.

@@ -12,6 +12,8 @@ package final class ScriptedSoundCard {
     package var captureDrift = 0
     /// Deviation of the loudspeaker's crystal in parts per million, positive if it is too fast.
     package var playbackDrift = 0
+    /// Nominal rate of both directions.
+    package var rate = SampleRate.voice
     /// Frames per period in both directions.
     package var period: FrameCount = 120
     /// True if the loudspeaker takes whole periods at once, as a sound server does, and not frame
@@ -19,7 +21,7 @@ package final class ScriptedSoundCard {
     package var takesBlocks = false
     /// Faults of the card, in order of time.
     package var faults: [DeviceFault] = []
-    /// Sound of the microphone at 48 kHz, repeated without end; silence if empty.
+    /// Sound of the microphone at that rate, repeated without end; silence if empty.
     package var sound: [Float] = []
     /// True if the loudspeaker's sound is kept in `heard`.
     package var isRecorded = true
@@ -52,8 +54,8 @@ package final class ScriptedSoundCard {
   package init(_ script: Script, time: VirtualTime) {
     self.script = script
     self.time = time
-    captureCrystal = Oscillator(partsPerMillion: script.captureDrift)
-    playbackCrystal = Oscillator(partsPerMillion: script.playbackDrift)
+    captureCrystal = Oscillator(script.rate, partsPerMillion: script.captureDrift)
+    playbackCrystal = Oscillator(script.rate, partsPerMillion: script.playbackDrift)
     standstills = Self.standstills(of: script, by: captureCrystal, endingAfter: 0)
     absences = script.faults.filter { $0.kind == .unplugged }
   }
@@ -136,6 +138,11 @@ package final class ScriptedSoundCard {
     let period = Int64(script.period)
     let next = firstFrame + ((read - firstFrame) / period + 1) * period
     return instant(afterRunning: captureCrystal.nanoseconds(of: next))
+  }
+
+  /// Returns the number of the card's frames that last as long as that many at the voice's rate.
+  func frames(ofVoice frames: Int64) -> Int64 {
+    frames * Int64(script.rate.hertz) / Int64(SampleRate.voice.hertz)
   }
 
   /// Returns the time at which frame `frame` of the microphone was captured.

@@ -21,9 +21,11 @@ func line(_ figures: CallStatistics) -> String {
 /// to be half of the round trip.
 func stages(_ figures: CallStatistics) -> [(name: String, milliseconds: Double)] {
   let (stream, engine) = (figures.stream, figures.engine)
+  let packet = Double(stream.packetFrames) / 48
+  let period = min(milliseconds(engine.capturePeriodNanoseconds), packet)
   return [
-    ("microphone's period", milliseconds(engine.capturePeriodNanoseconds)),
-    ("packet", Double(stream.packetFrames) / 48),
+    ("microphone's period", period),
+    ("rest of the packet", packet - period),
     ("codec's look-ahead", milliseconds(stream.lookAheadNanoseconds)),
     ("network", milliseconds(max(0, stream.roundTripNanoseconds)) / 2),
     ("held back against jitter", milliseconds(stream.playoutDelayNanoseconds)),
@@ -38,7 +40,7 @@ func printStages(_ figures: CallStatistics) {
     print(String(format: "%8.1f ms  ", part.milliseconds) + part.name)
   }
   let sum = parts.reduce(0) { $0 + $1.milliseconds }
-  print(String(format: "%8.1f ms  ", sum) + "from mouth to ear, at most")
+  print(String(format: "%8.1f ms  ", sum) + "from mouth to ear")
 }
 
 /// Returns the faults of the devices; `peak` is the microphone's highest level, 0 to 1.
