@@ -44,13 +44,29 @@ struct EmulatedNetworkTests {
         last = Double(index) * 10 + delay
         sum += delay - Double(conditions.delayNanoseconds) / 1e6
       }
-      guard conditions.stallIntervalNanoseconds == 0, conditions.routeChanges.isEmpty else {
-        continue
-      }
+      guard conditions.stallIntervalNanoseconds == 0, conditions.routeChanges.isEmpty,
+        conditions.spikes == nil
+      else { continue }
       // Keeping order adds a little to the jitter that is asked for.
       let mean = sum / Double(fates.count { $0 != nil })
       let asked = Double(conditions.jitterNanoseconds) / 1e6
       #expect(mean >= 0.95 * asked && mean <= 1.2 * asked + 0.01)
+    }
+  }
+
+  @Test func delayJumpsByTheHeightForTheDurationOfASpike() {
+    var conditions = NetworkConditions("spikes", delayMilliseconds: 20)
+    conditions.spikes = .init(intervalSeconds: 4, heightMilliseconds: 60...400, milliseconds: 300)
+    let fates = delays(conditions, seed: 5, count: 100_000).compactMap(\.self)
+    let begins = fates.indices.dropFirst().filter { fates[$0 - 1] == 20 && fates[$0] > 20 }
+    // A thousand seconds, and one spike every four.
+    #expect(begins.count > 230 && begins.count < 270, "\(begins.count)")
+    let heights = begins.map { fates[$0] - 20 }
+    #expect(heights.allSatisfy { $0 >= 60 && $0 <= 400 })
+    #expect(heights.contains { $0 < 100 } && heights.contains { $0 > 360 })
+    for (begin, height) in zip(begins, heights) where begin + 30 < fates.count {
+      #expect(fates[begin..<begin + 30].allSatisfy { abs($0 - 20 - height) < 1e-6 })
+      #expect(fates[begin + 30] < 19.9 + height)
     }
   }
 

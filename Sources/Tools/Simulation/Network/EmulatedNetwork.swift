@@ -25,6 +25,8 @@ package struct EmulatedNetwork: Sendable {
   private var nextStall: MonotonicInstant?
   private var stallEnd: MonotonicInstant?
   private var linkFree: MonotonicInstant?
+  /// Beginning of the present or next spike, and what it adds, in nanoseconds.
+  private var spike: (begin: MonotonicInstant, height: Int64)?
 
   /// Correlation of the jitter of consecutive packets, 0 to 1.
   ///
@@ -55,7 +57,8 @@ package struct EmulatedNetwork: Sendable {
     self.begin = begin
     let age = instant.nanoseconds(since: begin)
     let isLost = takeLoss() || isOut(at: age)
-    let delay = conditions.delayNanoseconds + takeJitter() + routeDelay(at: age)
+    let delay =
+      conditions.delayNanoseconds + takeJitter() + routeDelay(at: age) + spikeDelay(at: instant)
     var arrival = max(instant.advanced(byNanoseconds: delay), stallEnd(at: instant))
     guard let queueing = takeLink(byteCount, at: instant), !isLost else {
       return DeliveryOutcome(arrival: nil, copy: nil)
@@ -89,6 +92,26 @@ package struct EmulatedNetwork: Sendable {
 
   private func routeDelay(at age: Int64) -> Int64 {
     conditions.routeChanges.reduce(0) { $0 + (age >= $1.at ? $1.delayNanoseconds : 0) }
+  }
+
+  private mutating func spikeDelay(at instant: MonotonicInstant) -> Int64 {
+    guard let spikes = conditions.spikes else { return 0 }
+    var current = spike ?? nextSpike(after: instant, spikes)
+    while instant.nanoseconds(since: current.begin) >= spikes.nanoseconds {
+      current = nextSpike(after: current.begin, spikes)
+    }
+    spike = current
+    return instant >= current.begin ? current.height : 0
+  }
+
+  private mutating func nextSpike(
+    after instant: MonotonicInstant,
+    _ spikes: NetworkConditions.Spikes
+  ) -> (begin: MonotonicInstant, height: Int64) {
+    let pause = Double(spikes.intervalNanoseconds) * (0.5 + generator.unit())
+    let (low, high) = (spikes.heightNanoseconds.lowerBound, spikes.heightNanoseconds.upperBound)
+    let height = Double(high - low) * generator.unit()
+    return (instant.advanced(byNanoseconds: Int64(pause)), low + Int64(height))
   }
 
   private mutating func takeJitter() -> Int64 {

@@ -34,10 +34,38 @@ package struct NetworkConditions: Equatable, Sendable {
   package var linkBitsPerSecond = 0
   /// Longest wait of a packet for that link, in nanoseconds; one that would wait longer is lost.
   package var queueNanoseconds: Int64 = 200_000_000
+  /// Spikes of the delay; nil for none.
+  package var spikes: Spikes?
   /// Changes of the path; their delays add up.
   package var routeChanges: [RouteChange] = []
   /// Times in which no packet passes.
   package var outages: [Outage] = []
+
+  /// Times in which every packet is delayed by the same, as when a queue fills or routes flap.
+  package struct Spikes: Equatable, Sendable {
+    /// Mean time from one spike to the next, in nanoseconds; evenly distributed from a half of it.
+    package let intervalNanoseconds: Int64
+    /// Delay added by the lowest and the highest spike, in nanoseconds; evenly distributed between.
+    package let heightNanoseconds: ClosedRange<Int64>
+    /// Duration of a spike, in nanoseconds.
+    package let nanoseconds: Int64
+
+    /// Creates spikes that come about every so many seconds.
+    package init(
+      intervalSeconds: Double,
+      heightMilliseconds: ClosedRange<Double>,
+      milliseconds: Double
+    ) {
+      func time(_ value: Double, unit: Double) -> Int64 {
+        max(0, NetworkConditions.nanoseconds(value, unit: unit))
+      }
+      // A spike begins after the one before it has ended.
+      nanoseconds = time(milliseconds, unit: 1e6)
+      intervalNanoseconds = max(1_000_000, 2 * nanoseconds, time(intervalSeconds, unit: 1e9))
+      let low = time(heightMilliseconds.lowerBound, unit: 1e6)
+      heightNanoseconds = low...max(low, time(heightMilliseconds.upperBound, unit: 1e6))
+    }
+  }
 
   /// A change of the path at a moment, for good.
   package struct RouteChange: Equatable, Sendable {
@@ -182,6 +210,36 @@ package struct NetworkConditions: Equatable, Sendable {
     conditions.reorderNanoseconds = 40_000_000
     return conditions
   }()
+  /// A path whose delay jumps by 150 ms for 200 ms each five seconds or so, as where routes flap.
+  package static let spikes: NetworkConditions = {
+    var conditions = NetworkConditions(
+      "spikes",
+      delayMilliseconds: 60,
+      jitterMilliseconds: 20,
+      lossShare: 0.01
+    )
+    conditions.spikes = Spikes(
+      intervalSeconds: 5,
+      heightMilliseconds: 150...150,
+      milliseconds: 200
+    )
+    return conditions
+  }()
+  /// An access whose queue fills each few seconds: 60 to 400 ms more for 300 ms.
+  package static let fullQueue: NetworkConditions = {
+    var conditions = NetworkConditions(
+      "full-queue",
+      delayMilliseconds: 30,
+      jitterMilliseconds: 5,
+      lossShare: 0.005
+    )
+    conditions.spikes = Spikes(
+      intervalSeconds: 4,
+      heightMilliseconds: 60...400,
+      milliseconds: 300
+    )
+    return conditions
+  }()
   /// A path that becomes 200 ms slower after twenty seconds, for good.
   package static let routeChange: NetworkConditions = {
     var conditions = NetworkConditions("route-change", delayMilliseconds: 20, jitterMilliseconds: 2)
@@ -191,6 +249,6 @@ package struct NetworkConditions: Equatable, Sendable {
 
   /// All networks that have a name.
   package static let all = [
-    clean, lan, wifi, wifiStalls, lossy5, lossy10, mobile, awful, routeChange,
+    clean, lan, wifi, wifiStalls, lossy5, lossy10, mobile, awful, routeChange, spikes, fullQueue,
   ]
 }
