@@ -213,6 +213,50 @@ struct MediaSocketTests {
     #expect(Self.outcomes(of: &named).count == 100)
   }
 
+  /// Behind some routers only the port that voice comes from is open, which may not be the agreed
+  /// one (RFC 4961): both get the voice, until it comes from the agreed one.
+  @Test func voiceGoesToThePortThatItComesFromAsWell() throws {
+    var near = try Self.socket()
+    var named = try Self.socket()
+    var other = try Self.socket()
+    let address = try Self.address(named.localPort)
+    near.connect(to: address, control: address)
+    other.send([UInt8](repeating: 0x80, count: 20), to: try Self.address(near.localPort))
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    _ = near.receive(into: &buffer, at: MonotonicInstant(nanoseconds: 1))
+    near.admitLastSource()
+    for isControl in [false, false, true] { near.send(buffer, length: 20, isControl: isControl) }
+    #expect(Self.outcomes(of: &named).count == 3 && Self.outcomes(of: &other).count == 2)
+    near.forgetAdmitted()
+    near.send(buffer, length: 20, isControl: false)
+    #expect(Self.outcomes(of: &named).count == 1 && Self.outcomes(of: &other).isEmpty)
+  }
+
+  /// If the agreed port is closed, the other one is meant.
+  @Test func closedPortIsLeftForTheOneThatVoiceComesFrom() throws {
+    var near = try Self.socket()
+    var other = try Self.socket()
+    let closed = try Self.address(try Self.closedPort())
+    near.connect(to: closed, control: closed)
+    other.send([UInt8](repeating: 0x80, count: 20), to: try Self.address(near.localPort))
+    var buffer = ByteBuffer(repeating: 0, count: 64)
+    _ = near.receive(into: &buffer, at: MonotonicInstant(nanoseconds: 1))
+    near.admitLastSource()
+    near.send(buffer, length: 20, isControl: false)
+    let refused = Self.outcomes(of: &near).contains {
+      if case .refused = $0 { true } else { false }
+    }
+    #expect(!refused)
+    near.send(buffer, length: 20, isControl: true)
+    #expect(Self.outcomes(of: &other).count == 2)
+  }
+
+  @Test func portsThatTheSystemChoosesAreEven() throws {
+    var even = 0
+    for _ in 0..<20 where try Self.socket().localPort % 2 == 0 { even += 1 }
+    #expect(even >= 18, "\(even) of 20: where few are left there may be no even one")
+  }
+
   /// Reports that are not multiplexed come to the port after the voice's (RFC 3550 section 11).
   @Test func reportsMayComeToThePortAfterTheVoices() throws {
     var near = try Self.socket()

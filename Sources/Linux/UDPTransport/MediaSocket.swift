@@ -25,6 +25,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   private var remoteControl = AddressStorage(raw: sockaddr_storage())
   private var admitted = AddressStorage(raw: sockaddr_storage())
   private var hasAdmitted = false
+  /// True if voice goes to the admitted port of the agreed host as well.
+  private var sendsToBoth = false
   private var lastSource = AddressStorage(raw: sockaddr_storage())
   private var failedDestination = AddressStorage(raw: sockaddr_storage())
   private let noAddress = AddressStorage(raw: sockaddr_storage())
@@ -43,23 +45,44 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   /// Size of the receive buffer: 400 ms of 2.5 ms packets and more survive a stalled voice thread.
   private static let receiveBufferBytes: CInt = 1 << 20
 
-  /// Binds a socket to `address`; port 0 lets the system choose.
+  /// Most sockets that are tried for an even port.
+  private static let mostTries = 8
+
+  /// Binds a socket to `address`; port 0 lets the system choose one.
+  ///
+  /// That is an even one if there is any, since some far sides take the next lower for an odd port
+  /// (RFC 3550 section 11).
   public init(bindingTo address: SocketAddress) throws(SystemError) {
+    var (descriptor, port) = try Self.open(bindingTo: address)
+    var odd: [CInt] = []
+    while address.port == 0, port % 2 == 1, odd.count < Self.mostTries {
+      // Those are held meanwhile, so that each try is another port.
+      guard let next = try? Self.open(bindingTo: address) else { break }
+      odd.append(descriptor)
+      (descriptor, port) = next
+    }
+    for descriptor in odd { close(descriptor) }
+    self.descriptor = descriptor
+    localPort = port
+    answering = AnsweringAddress()
+    lentAnswering = AnsweringAddress.Lent(answering)
+    Self.configure(descriptor, family: CInt(address.storage.raw.ss_family))
+  }
+
+  private static func open(
+    bindingTo address: SocketAddress
+  ) throws(SystemError) -> (descriptor: CInt, port: UInt16) {
     let family = CInt(address.storage.raw.ss_family)
     let kind =
       CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(family, kind, 0)
     guard descriptor >= 0 else { throw SystemError(operation: "socket", code: errno) }
     do throws(SystemError) {
-      localPort = try Self.bind(descriptor, to: address)
+      return (descriptor, try Self.bind(descriptor, to: address))
     } catch {
       close(descriptor)
       throw error
     }
-    self.descriptor = descriptor
-    answering = AnsweringAddress()
-    lentAnswering = AnsweringAddress.Lent(answering)
-    Self.configure(descriptor, family: family)
   }
 
   private init(descriptor: CInt, localPort: UInt16, answering: AnsweringAddress) {
@@ -121,6 +144,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     remoteMark = AnsweringAddress.mark(of: remote)
     remoteHost = AnsweringAddress.hostMark(of: remote)
     self.isAnswering = isAnswering
+    sendsToBoth = false
     isConnected = true
     setReportsErrors(true)
   }
@@ -307,6 +331,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
         isControl
         ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
         : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
+      guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { break }
+      hasErrors = true
+    }
+    guard sendsToBoth, !isControl else { return }
+    for _ in 0..<2 {
+      let sent = unsafe realtime_send(descriptor, datagram.address, length, &admitted.raw)
       guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { return }
       hasErrors = true
     }
@@ -314,14 +344,17 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   /// Also accepts media from the source of the last datagram, one of voice.
   ///
-  /// If it is another port of the agreed host, the agreed address counts as answering.
+  /// If it is another port of the agreed host, the agreed address counts as answering, and voice is
+  /// sent to both ports: behind some routers only the one that was sent from is open (RFC 4961),
+  /// while gateways may listen at the agreed one alone.
   @_noAllocation @_noLocks
   public mutating func admitLastSource() {
     admitted = lastSource
     hasAdmitted = true
+    sendsToBoth = unsafe realtime_same_address(&admitted.raw, &remote.raw, 0) != 0
     // One that goes elsewhere by now is known already.
     guard !isAnswering else { return }
-    if unsafe realtime_same_address(&admitted.raw, &remote.raw, 0) != 0 {
+    if sendsToBoth {
       isAnswering = true
       lentAnswering.note(remoteMark)
     }
@@ -332,6 +365,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public mutating func followLastSource() {
     remote = lastSource
     remoteControl = lastSource
+    sendsToBoth = false
     // It was authentic, and came from there.
     isAnswering = true
   }
@@ -341,6 +375,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
   public mutating func forgetAdmitted() {
     admitted = noAddress
     hasAdmitted = false
+    sendsToBoth = false
   }
 
   // Empties the error queue, which takes the room of datagrams; true if the far side's host says
@@ -360,7 +395,12 @@ public struct MediaSocket: PacketTransport, ~Copyable {
         unsafe realtime_same_address(&failedDestination.raw, &remote.raw, 1) != 0
       if code == ECONNREFUSED, isOfVoice { isRefused = true }
     }
-    return isRefused
+    // Where the agreed port is closed, the other one is meant.
+    guard isRefused, sendsToBoth else { return isRefused }
+    remote = admitted
+    remoteControl = admitted
+    sendsToBoth = false
+    return false
   }
 
   // True if an error may be about a datagram that was sent before.
