@@ -24,10 +24,13 @@ struct GatewayCallTests {
     deinit { close(descriptor) }
 
     /// A description of PCMU.
-    var description: String {
+    var description: String { description(voiceAt: port + 2) }
+
+    /// A description of PCMU that is received at a port.
+    func description(voiceAt port: UInt16) -> String {
       [
         "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
-        "m=audio \(port + 2) RTP/AVP 0", "",
+        "m=audio \(port) RTP/AVP 0", "",
       ].joined(separator: "\r\n")
     }
 
@@ -96,9 +99,9 @@ struct GatewayCallTests {
     }
 
     /// Acknowledges the answer to the last request.
-    func acknowledge() {
+    func acknowledge(_ headers: [String] = [], body: String = "") {
       sequence -= 1
-      _ = ask("ACK")
+      _ = ask("ACK", headers, body: body)
     }
   }
 
@@ -158,6 +161,24 @@ struct GatewayCallTests {
     #expect(gateway.ask("INFO", digit, body: "Signal=5", from: proxy).hasPrefix("SIP/2.0 200"))
     #expect(gateway.ask("BYE", from: proxy).hasPrefix("SIP/2.0 200"))
     #expect(run.wait(for: "\"cause\":\"hungUpByFarSide\""), "\(run.output)")
+    run.signal(SIGKILL)
+  }
+
+  /// A body for others is no offer: the answer to the one of this side is in the ACK (RFC
+  /// 3261 section 13.2.1).
+  @Test func answerIsInTheAcknowledgementWhateverElseTheInvitationCarries() throws {
+    let (run, port) = try listener()
+    let trunk = try Gateway(calling: port)
+    let media = try Gateway(calling: port)
+    let isup = [
+      "Content-Type: application/isup", "Content-Disposition: signal;handling=optional",
+    ]
+    let offer = trunk.ask("INVITE", isup, body: "x")
+    #expect(offer.hasPrefix("SIP/2.0 200") && offer.contains("m=audio"), "\(offer)")
+    trunk.acknowledge([Self.typed], body: trunk.description(voiceAt: media.port))
+    let voice = LoopbackSocket.datagram(at: media.descriptor, within: Patience.limit)
+    #expect(voice?.first == 0x80, "\(run.output)")
+    _ = trunk.ask("BYE")
     run.signal(SIGKILL)
   }
 

@@ -255,11 +255,12 @@ struct TakeoverTests {
     ) async throws -> SIPCallID {
       let destination = "127.0.0.1:\(await bob.port(of: transport))"
       let peer = SecurePeer(TLSExpectation(nil), host: nil, destination: destination)
+      let uri = "sip:bob@\(destination);transport=\(transport.rawValue)"
       return try await agent.invite(
-        "sip:bob@\(destination);transport=\(transport.rawValue)",
+        uri,
         offer: Self.offer,
         expecting: transport == .tls ? peer : nil,
-        replacing: name
+        target: TransferTarget(uri: uri, replacing: name)
       )
     }
     let first = try await call(alice, by: transport)

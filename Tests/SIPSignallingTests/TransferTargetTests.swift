@@ -24,19 +24,43 @@ struct TransferTargetTests {
   @Test func theStandardsExampleIsRead() {
     let name = DialogName("12345@atlanta.example.com;from-tag=23431;early-only;to-tag=1234")
     let callID = "12345@atlanta.example.com"
-    #expect(name == DialogName(callID: callID, toTag: "1234", fromTag: "23431"))
+    #expect(name?.callID == callID && name?.toTag == "1234" && name?.fromTag == "23431")
+    #expect(name?.isEarlyOnly == true)
   }
 
   @Test func blanksAndLettersOfAnyKindAreRead() {
     let name = DialogName(" a@b ; To-Tag = 1 ;early-only; from-tag=2 ")
-    #expect(name == DialogName(callID: "a@b", toTag: "1", fromTag: "2"))
-    #expect(name.map { "\($0)" } == "a@b;to-tag=1;from-tag=2")
+    #expect(name.map { "\($0)" } == "a@b;to-tag=1;from-tag=2;early-only")
   }
 
   @Test func numbersAreTargets() {
     #expect(
       TransferTarget(referringTo: "tel:+49-30-1234;phone-context=x")?.uri == "tel:+49-30-1234"
     )
+  }
+
+  /// A phone or a place where calls are parked may be named by a parameter (RFC 3261 section
+  /// 19.1.5, RFC 5627).
+  @Test(arguments: [
+    ("sip:1234@h;user=phone", "sip:1234@h;user=phone"), ("sip:a@h;gr=urn:x", "sip:a@h;gr=urn:x"),
+    ("sip:a@h;gr;transport=tcp;lr", "sip:a@h;gr"), ("sip:a@h:5070;orbit=7", "sip:a@h:5070;orbit=7"),
+  ])
+  func parametersOfTheAddressAreKept(text: String, uri: String) {
+    #expect(TransferTarget(referringTo: text)?.uri == uri)
+  }
+
+  @Test func invitationTellsWhoAskedForIt() {
+    var invitation = Invitation(
+      uri: "sip:carol@h",
+      from: "sip:bob@h",
+      name: nil,
+      user: "bob",
+      routes: [],
+      replaced: nil
+    )
+    #expect(!invitation.headers.contains("Referred-By"))
+    invitation.referrer = "<sip:alice@h>;cid=\"1@h\""
+    #expect(invitation.headers.hasSuffix("Referred-By: <sip:alice@h>;cid=\"1@h\"\r\n"))
   }
 
   @Test(arguments: [

@@ -64,18 +64,42 @@ package struct PrivateFile: Sendable {
   ///
   /// - Throws: an `IdentityError` if it cannot be written.
   package func write(_ bytes: [UInt8]) throws(IdentityError) {
-    let draft = path + ".new"
-    unsafe unlink(draft)
+    var status = stat()
+    // A device or a pipe is no file to be replaced.
+    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+      defer { if descriptor >= 0 { close(descriptor) } }
+      guard descriptor >= 0 else { throw systemError() }
+      if let error = fill(descriptor, with: bytes) { throw systemError(error) }
+      return
+    }
+    let draft = "\(path).\(UInt32.random(in: 0...UInt32.max)).new"
     let descriptor = unsafe open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw systemError() }
-    let written = unsafe Glibc.write(descriptor, bytes, bytes.count)
-    let isSafe = written == bytes.count && fsync(descriptor) == 0
-    guard close(descriptor) == 0, isSafe, unsafe rename(draft, path) == 0 else {
-      throw systemError()
-    }
+    var error = fill(descriptor, with: bytes)
+    if error == nil, fsync(descriptor) != 0 { error = errno }
+    if close(descriptor) != 0, error == nil { error = errno }
+    if error == nil, unsafe rename(draft, path) != 0 { error = errno }
+    guard let error else { return }
+    unsafe unlink(draft)
+    throw systemError(error)
   }
 
-  private func systemError() -> IdentityError {
-    .inaccessible(path: path, reason: unsafe String(cString: strerror(errno)))
+  // Writes all bytes; returns the system's error, nil for none.
+  private func fill(_ descriptor: CInt, with bytes: [UInt8]) -> CInt? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return written < 0 ? errno : ENOSPC }
+      rest = rest.dropFirst(written)
+    }
+    return nil
+  }
+
+  private func systemError(_ code: CInt = errno) -> IdentityError {
+    .inaccessible(path: path, reason: unsafe String(cString: strerror(code)))
   }
 }

@@ -10,6 +10,9 @@ package struct SIPAddress: Equatable, Sendable {
   package let givenPort: UInt16?
   /// The transport that the URI asks for, nil if it leaves the choice.
   package let transport: SIPTransport?
+  /// Parameters that belong to the address, as `user=phone` and `gr`, each with its semicolon (RFC
+  /// 3261 section 19.1.5); not those that say how to get there.
+  package let parameters: String
 
   /// Parses a URI of the scheme `sip` or `sips`; nil if it is no such URI, or asks for an unknown
   /// transport.
@@ -36,6 +39,11 @@ package struct SIPAddress: Equatable, Sendable {
     self.user = Self.escaped(user)
     self.host = host
     givenPort = unsafe uri.port == 0 ? nil : uri.port
+    self.parameters = parameters.split(separator: ";")
+      .filter { parameter in
+        !Self.ofTheWay.contains(parameter.prefix { $0 != "=" }.lowercased())
+      }
+      .map { ";\($0)" }.joined()
     guard let named = Self.transport(in: parameters.lowercased()) else {
       transport = isSecure ? .tls : nil
       return
@@ -46,6 +54,9 @@ package struct SIPAddress: Equatable, Sendable {
     }
     self.transport = isSecure ? .tls : transport
   }
+
+  /// Parameters of the way to an address, or of a request other than a call.
+  private static let ofTheWay = ["transport", "lr", "maddr", "ttl", "method", "comp", "sigcomp-id"]
 
   private static func transport(in parameters: String) -> String? {
     for parameter in parameters.split(separator: ";") {
@@ -134,6 +145,6 @@ package struct SIPAddress: Equatable, Sendable {
     let host = Self.literal(numericHost)
     let port = transport == .tls ? securePort : port
     let parameter = transport == .udp ? "" : ";transport=\(transport.rawValue)"
-    return "sip:\(userPart)\(host):\(port)\(parameter)"
+    return "sip:\(userPart)\(host):\(port)\(parameters)\(parameter)"
   }
 }

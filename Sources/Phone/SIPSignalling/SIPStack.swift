@@ -231,8 +231,12 @@ final class SIPStack {
     let isForged = agent.assumeIsolated { unsafe $0.isForged(request, over: stack) }
     if unsafe isForged || re_answers_elsewhere(message) { return true }
     guard let refusal = unsafe RequestCheck(message).refusal else {
+      let isInvitation = unsafe re_is_method(message, "INVITE") != 0
+      if isInvitation, unsafe DescriptionBody(of: message).content == .none {
+        unsafe re_skip_body(message)
+      }
       let isAnswered = agent.assumeIsolated { unsafe $0.gotEarly(request, over: stack) }
-      return unsafe isAnswered || dropsLate(message)
+      return unsafe isAnswered || takesNotice(of: message) || dropsLate(message)
     }
     if unsafe mayAnswer(message) {
       unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
@@ -327,6 +331,20 @@ final class SIPStack {
     guard let message = unsafe message else { return }
     nonisolated(unsafe) let (stack, request) = unsafe (self, message)
     agent.assumeIsolated { unsafe $0.received(request, on: stack) }
+  }
+
+  // A notice of waiting messages that was not subscribed to, as many servers send (RFC 6665 section
+  // 4.1.2.4 leaves that to configuration).
+  @unsafe
+  private func takesNotice(of message: UnsafePointer<sip_msg>) -> Bool {
+    guard let account, unsafe re_is_method(message, "NOTIFY") != 0,
+      unsafe message.pointee.to.tag.l == 0, unsafe origin(of: message) != .elsewhere,
+      unsafe re_waiting_messages(message) >= 0
+    else { return false }
+    let count = unsafe Int(re_waiting_messages(message))
+    _ = unsafe re_reply(sip, message, 200, "OK")
+    agent.assumeIsolated { $0.line(of: account.address)?.noteMessages(count) }
+    return true
   }
 
   @unsafe

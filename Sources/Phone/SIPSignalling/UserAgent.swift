@@ -264,14 +264,14 @@ public actor UserAgent {
   ///   - offer: the media.
   ///   - peer: the far side that TLS must lead to; if it has a host name, the system's authorities
   ///     may vouch for it as well.
-  ///   - name: the dialog at the far side that this call replaces; nil for none.
+  ///   - target: the target of the transfer that this call is for; nil for none.
   /// - Returns: the call's identifier.
   /// - Throws: a `SIPError` if the INVITE cannot be sent.
   package func invite(
     _ uri: String,
     offer: MediaOffer,
     expecting peer: SecurePeer?,
-    replacing name: DialogName? = nil
+    target: TransferTarget? = nil
   ) throws(SIPError) -> SIPCallID {
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
     let call = try makeCall(offer, over: stack(at: offer.host))
@@ -282,7 +282,7 @@ public actor UserAgent {
       uri,
       from: "sip:\(configuration.user)@\(host)",
       configuration.user,
-      replacing: name
+      target: target
     )
     if peer != nil { limitHandshake(of: call.id) }
     return call.id
@@ -296,7 +296,7 @@ public actor UserAgent {
     _ uri: String,
     offer: MediaOffer,
     through account: String,
-    replacing name: DialogName? = nil
+    target: TransferTarget? = nil
   ) throws(SIPError) -> (SIPCallID, SIPTransport) {
     guard let line = line(of: account), let stack = line.stack,
       let transport = stack.server?.transport
@@ -311,7 +311,7 @@ public actor UserAgent {
       from: line.account.address,
       line.account.user,
       line.routes,
-      replacing: name
+      target: target
     )
     return (call.id, transport)
   }
@@ -335,7 +335,7 @@ public actor UserAgent {
     from address: String,
     _ user: String,
     _ routes: [String] = [],
-    replacing replaced: DialogName?
+    target: TransferTarget?
   ) throws(SIPError) {
     let name = call.account?.displayName ?? configuration.displayName
     let code = call.invite(
@@ -345,7 +345,8 @@ public actor UserAgent {
         name: name.map(Self.quotable),
         user: user,
         routes: routes,
-        replaced: replaced
+        replaced: target?.replaced,
+        referrer: target?.referrer
       )
     )
     guard code != 0 else { return }

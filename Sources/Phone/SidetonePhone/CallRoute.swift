@@ -41,7 +41,8 @@ struct CallRoute: Sendable {
 
   /// Returns the URI to invite.
   func uri(by transport: SIPTransport) -> String {
-    account == nil ? address.uri(atNumericHost: host, by: transport) : address.uri
+    account == nil
+      ? address.uri(atNumericHost: host, by: transport) : address.uri + address.parameters
   }
 
   /// The far side that TLS connections must lead to.

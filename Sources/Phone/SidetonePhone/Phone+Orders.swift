@@ -93,7 +93,7 @@ extension Phone {
         route.uri(by: transport),
         offer: offer,
         expecting: transport == .tls ? route.securePeer : nil,
-        replacing: route.target?.replaced
+        target: route.target
       )
       await handle(.invited(sip, by: transport), of: uuid, for: action)
       if transport == .udp, let address = route.openAddress { probe(address, for: uuid) }
@@ -115,7 +115,7 @@ extension Phone {
       route.uri(by: .udp),
       offer: offer,
       through: account,
-      replacing: route.target?.replaced
+      target: route.target
     )
     await handle(.invited(sip, by: transport), of: uuid, for: action)
   }

@@ -24,7 +24,8 @@ extension Phone {
     let sip = try established(uuid)
     let choice = try AccountChoice(text, account(of: uuid), among: configuration.accounts)
     continuation.yield(.transferring(uuid, to: choice.address.uri))
-    await agent.transfer(sip, to: TransferTarget(uri: choice.address.uri))
+    let uri = choice.address.uri + choice.address.parameters
+    await agent.transfer(sip, to: TransferTarget(uri: uri))
   }
 
   /// Lets the far sides of two calls talk to each other; both calls end once they do.

@@ -308,7 +308,14 @@ static inline int re_refuse(struct sip *sip, const struct sip_msg *message, uint
    which may be a stranger's. */
 static inline bool re_answers_elsewhere(const struct sip_msg *message) {
   struct pl value;
-  return !msg_param_decode(&message->via.params, "maddr", &value);
+  struct sa named;
+  if (msg_param_decode(&message->via.params, "maddr", &value)) return false;
+  return sa_set(&named, &value, 0) || !sa_cmp(&named, &message->src, SA_ADDR);
+}
+
+/* Leaves the body of a message unread: libre takes any body of an INVITE for an offer. */
+static inline void re_skip_body(const struct sip_msg *message) {
+  if (message->mb) message->mb->pos = message->mb->end;
 }
 
 /* The address at the other end of a connected socket; 0 or an errno. */

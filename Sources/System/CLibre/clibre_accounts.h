@@ -40,6 +40,13 @@ static inline void re_challenge_realm(const struct sip_msg *message, char *buffe
     re_copy_pl(&challenge.realm, buffer, capacity);
 }
 
+/* A number of seconds; what is none, as a date of RFC 2543, counts as an hour (RFC 3261 section 20.19). */
+static inline int64_t re_lasting(const struct pl *text) {
+  for (size_t place = 0; place < text->l; place++)
+    if (text->p[place] < '0' || text->p[place] > '9') return 3600;
+  return text->l ? pl_u32(text) : 3600;
+}
+
 struct re_contact_search {
   const char *user, *instance;
   const struct sa *address;
@@ -56,8 +63,8 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   struct sa named;
   if (sip_addr_decode(&contact, &header->val)) return false;
   int64_t seconds = -1;
-  if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = pl_u32(&expires);
-  else if (pl_isset(&message->expires)) seconds = pl_u32(&message->expires);
+  if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = re_lasting(&expires);
+  else if (pl_isset(&message->expires)) seconds = re_lasting(&message->expires);
   if (seconds < 0) return false;
   struct pl instance;
   bool has_instance = !msg_param_decode(&contact.params, "+sip.instance", &instance);

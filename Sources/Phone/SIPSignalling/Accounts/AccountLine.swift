@@ -22,6 +22,8 @@ final class AccountLine {
     var challenges = 0
     /// True if the first request answers an earlier challenge, which may have been forgotten.
     var isRemembered = false
+    /// True if the last challenge asked for a digest that is not known here.
+    var isDigestUnknown = false
 
     /// Maximum number of challenges: one for the password, and one for a nonce that became stale.
     static let challengeLimit = 2
@@ -408,10 +410,7 @@ final class AccountLine {
     guard status < 300 else {
       // What it was refused with is not tried again.
       unsafe authentication = OpaquePointer(mem_deref(UnsafeMutableRawPointer(authentication)))
-      let advice = unsafe Registration.Advice(
-        retryAfter: Self.number(SIP_HDR_RETRY_AFTER, in: message),
-        minimumExpires: Self.number(SIP_HDR_MIN_EXPIRES, in: message)
-      )
+      let advice = unsafe Registration.Advice(message, isDigestUnknown: exchange.isDigestUnknown)
       // libre is in the middle of the connection that may have to be given up.
       Task { [weak agent, account] in
         await agent?.handle(
@@ -459,15 +458,13 @@ final class AccountLine {
     let name = "\(account.login) (realm \"\(String(cStringBytes: realm))\")"
     if code == 0 { terms = unsafe digestTerms(of: authentication) }
     if code == 0 { note("the server asks for the password of \(name)") }
+    exchange.isDigestUnknown = code == ENOSYS
     if code == ENOSYS { note("the server asks for a digest that is not known here") }
     return code == 0
   }
 
-  @unsafe
-  private static func number(_ header: sip_hdrid, in message: UnsafePointer<sip_msg>) -> Int? {
-    guard let found = unsafe sip_msg_hdr(message, header) else { return nil }
-    return Int(unsafe String(found.pointee.val).prefix { $0.isASCII && $0.isNumber })
-  }
+  /// Notes the number of messages that wait, as the server has told it.
+  func noteMessages(_ count: Int) { messages.note(count) }
 
   @unsafe
   private func noteRoutes(in message: UnsafePointer<sip_msg>) {

@@ -59,10 +59,15 @@ final class MessageWatch {
   private func gotReport(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) {
     guard let message = unsafe message else { return }
     _ = unsafe re_reply(sip, message, 200, "OK")
-    let waiting = unsafe re_waiting_messages(message)
+    note(unsafe Int(re_waiting_messages(message)))
+  }
+
+  /// Reports the number of messages that the server has told, if it is another one; a negative one
+  /// is none.
+  func note(_ waiting: Int) {
     guard waiting >= 0, waiting != reported else { return }
-    reported = Int(waiting)
-    report(reported)
+    reported = waiting
+    report(waiting)
   }
 
   private func gotClosed(_ message: UnsafePointer<sip_msg>?) {

@@ -43,6 +43,8 @@ struct Registration: Sendable {
     var retryAfter: Int?
     /// `Min-Expires`, in seconds.
     var minimumExpires: Int?
+    /// True if the server asked for a digest that is not known here, so that no password was tried.
+    var isDigestUnknown = false
   }
 
   /// An action that the registration demands.
@@ -215,7 +217,11 @@ struct Registration: Sendable {
       usesOutbound = false
       return register(index, at: now)
     case 401, 407:
-      return pause("the server refuses the name or the password", at: now)
+      let reason =
+        advice.isDigestUnknown
+        ? "the server asks for a digest that is not known here"
+        : "the server refuses the name or the password"
+      return pause(reason, at: now)
     case 403:
       return pause("the server does not allow it: 403 \(phrase)", at: now)
     case 404:

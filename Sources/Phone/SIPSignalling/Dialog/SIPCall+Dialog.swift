@@ -53,6 +53,8 @@ extension SIPCall {
   /// True if a request asks for a session interval that is too short to be accepted.
   @unsafe
   static func isIntervalTooShort(_ message: UnsafePointer<sip_msg>) -> Bool {
+    // A caller that knows no timers could not ask for another interval (RFC 4028 section 9).
+    guard unsafe sip_msg_hdr_has_value(message, SIP_HDR_SUPPORTED, "timer") else { return false }
     let now = MonotonicInstant(nanoseconds: 0)
     let header = unsafe timerHeader(in: message)
     guard SessionTimer(header, isCaller: false, at: now) != nil else { return false }

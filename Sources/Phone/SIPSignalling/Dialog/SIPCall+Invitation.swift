@@ -12,6 +12,8 @@ struct Invitation {
   let routes: [String]
   /// The dialog that this call replaces (RFC 3891); nil for none.
   let replaced: DialogName?
+  /// The value of Referred-By (RFC 3892); nil for a call of the user's own.
+  var referrer: String?
   /// The session timer to ask for.
   var interval = SessionInterval()
   /// Packet times in milliseconds to offer if the far side refuses the one that was offered.
@@ -19,6 +21,7 @@ struct Invitation {
 
   var headers: String {
     interval.headers + (replaced.map { "Replaces: \($0)\r\n" } ?? "")
+      + (referrer.map { "Referred-By: \($0)\r\n" } ?? "")
   }
 
   /// Returns the next packet time to offer, in milliseconds, after a refusal whose `Warning` is

@@ -11,7 +11,7 @@ extension SIPCall {
   /// True if the identifiers that a far side gives are those of this call's dialog.
   func isNamed(_ name: DialogName) -> Bool {
     guard let tags, let callID else { return false }
-    return name == DialogName(callID: callID, toTag: tags.local, fromTag: tags.remote)
+    return (name.callID, name.toTag, name.fromTag) == (callID, tags.local, tags.remote)
   }
 
   /// Asks the far side to call `target` (REFER).
@@ -40,9 +40,16 @@ extension SIPCall {
     }
     var text = [CChar](repeating: 0, count: 1_024)
     unsafe re_refer_target(message, &text, text.count)
-    guard let target = TransferTarget(referringTo: String(cStringBytes: text)), isEstablished else {
+    guard var target = TransferTarget(referringTo: String(cStringBytes: text)), isEstablished else {
       _ = unsafe re_reply(sip, message, 400, "Bad Request")
       return
+    }
+    let header = unsafe sip_msg_hdr(message, SIP_HDR_REFERRED_BY)
+    let referrer = unsafe header.map { unsafe String($0.pointee.val) }
+    // It is written into a message, where a line's end would end a header.
+    target.referrer = referrer.flatMap { text in
+      let isLine = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
+      return isLine && (1...512).contains(text.utf8.count) ? text : nil
     }
     let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }

@@ -7,6 +7,9 @@ public struct TransferTarget: Equatable, Sendable {
   public let uri: String
   /// The call at the target that the new one replaces; nil for a transfer without one.
   package let replaced: DialogName?
+  /// The value of Referred-By, by which the target knows who has asked for the call (RFC 3892); nil
+  /// if that is not said.
+  var referrer: String?
 
   /// A target, and the call there that the new one replaces; nil for none.
   package init(uri: String, replacing replaced: DialogName? = nil) {
@@ -21,7 +24,7 @@ public struct TransferTarget: Equatable, Sendable {
     let start = parts[0].lowercased()
     guard !start.contains(";method=") || start.contains(";method=invite") else { return nil }
     if let address = SIPAddress(String(parts[0])) {
-      uri = address.uri
+      uri = address.uri + address.parameters
     } else if let number = SIPAddress.number(inURI: String(parts[0])) {
       uri = "tel:\(number)"
     } else {
@@ -54,6 +57,8 @@ package struct DialogName: Equatable, Sendable, CustomStringConvertible {
   let toTag: String
   /// Tag of the other side.
   let fromTag: String
+  /// True if the dialog is to be replaced only before it is confirmed (RFC 3891 section 3).
+  private(set) var isEarlyOnly = false
 
   init(callID: String, toTag: String, fromTag: String) {
     self.callID = callID
@@ -81,7 +86,10 @@ package struct DialogName: Equatable, Sendable, CustomStringConvertible {
     self.callID = callID
     toTag = to
     fromTag = from
+    isEarlyOnly = fields.dropFirst().contains { $0.lowercased() == "early-only" }
   }
 
-  package var description: String { "\(callID);to-tag=\(toTag);from-tag=\(fromTag)" }
+  package var description: String {
+    "\(callID);to-tag=\(toTag);from-tag=\(fromTag)" + (isEarlyOnly ? ";early-only" : "")
+  }
 }
