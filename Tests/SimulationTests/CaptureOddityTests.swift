@@ -273,6 +273,103 @@ struct CaptureOddityTests {
     #expect(stream.received == 300 && stream.duplicates == 300 && stream.reordered == 0)
   }
 
+  /// One packet far behind all others is late, or a copy; the numbering goes on.
+  @Test(arguments: [2_100.0, 3_000, 12_000], [false, true])
+  func stragglerIsNoRestart(lateness: Double, isCopy: Bool) throws {
+    var packets = voice(1_500)
+    var late = packets[300]
+    if !isCopy { packets.remove(at: 300) }
+    late.arrival += lateness
+    packets.append(late)
+    let stream = try stream(packets.sorted { $0.arrival < $1.arrival })
+    #expect(stream.lost == 0 && stream.restarts == 0 && stream.received == 1_500)
+    #expect(stream.duplicates == (isCopy ? 1 : 0) && stream.reordered == (isCopy ? 0 : 1))
+  }
+
+  /// One packet comes before all that a stall held back.
+  @Test func packetThatOvertakesAStallLosesNothing() throws {
+    var packets = voice(1_500)
+    let end = packets[800].arrival
+    for index in 500..<799 { packets[index].arrival = end - 10 + Double(index) / 100 }
+    packets[799].arrival = end - 11
+    let stream = try stream(packets.sorted { $0.arrival < $1.arrival })
+    #expect(stream.lost == 0 && stream.restarts == 0 && stream.received == 1_500)
+  }
+
+  /// A number that comes again with another timestamp is another packet, as after ringing.
+  @Test func numberingThatBeginsAFewLowerBeginsAnew() throws {
+    let ringing = voice(80)
+    let speech = voice(1_420).map { packet in
+      var packet = packet
+      packet.timestamp += 500_000
+      packet.arrival += 1_600
+      return packet
+    }
+    let stream = try stream(ringing + speech)
+    #expect(stream.received == 1_500 && stream.duplicates == 0 && stream.lost == 0)
+    #expect(stream.restarts == 1)
+  }
+
+  /// The clock of the capturing machine was set back.
+  @Test(arguments: [100.0, 300, 1_000, 3_600_000])
+  func clockThatIsSetBackIsNeitherDelayNorDisorder(milliseconds: Double) throws {
+    var packets = voice(1_500)
+    for index in packets.indices {
+      packets[index].arrival += 4_000_000 - (index >= 700 ? milliseconds : 0)
+    }
+    let stream = try stream(packets)
+    #expect(stream.reordered == 0 && stream.lost == 0 && stream.restarts == 0)
+    #expect(stream.delay(1) < 25 && stream.duration < 31 && stream.longestGap < 100)
+  }
+
+  /// Jitter is RFC 3550's, and a stall is part of it.
+  @Test func stallOfMoreThanASecondIsJitter() throws {
+    var packets = voice(1_500)
+    for index in 500..<600 {
+      packets[index].arrival = max(packets[index].arrival, packets[600].arrival)
+    }
+    let stream = try stream(packets)
+    #expect(stream.jitter.most > 100 && stream.lost == 0)
+  }
+
+  /// Some senders leave the timestamp as it is, or count down.
+  @Test(arguments: [0, -160]) func timestampsThatDoNotAdvanceTellNoDelay(ticks: Int) throws {
+    var packets = voice(500)
+    for index in packets.indices { packets[index].timestamp = 1_000_000 + ticks * index }
+    let stream = try stream(packets)
+    #expect(!stream.hasDelays && stream.lost == 0 && stream.received == 500)
+    #expect(stream.summary.contains("delay not known"))
+  }
+
+  @Test func copiesAreNoJitter() throws {
+    let packets = voice(500)
+    let copies = packets.map { packet in
+      var copy = packet
+      copy.arrival += 3
+      return copy
+    }
+    let stream = try stream((packets + copies).sorted { $0.arrival < $1.arrival })
+    let most = try self.stream(packets).jitter.most
+    #expect(abs(stream.jitter.most - most) < 0.01 && stream.duplicates == 500)
+  }
+
+  /// Repair packets of the same source may have numbers of their own (RFC 5109).
+  @Test func repairPacketsHaveNumbersOfTheirOwn() throws {
+    var packets = voice(1_500)
+    packets.remove(at: 700)
+    var all: [Packet] = []
+    for (index, packet) in packets.enumerated() {
+      all.append(packet)
+      guard index % 5 == 4 else { continue }
+      var repair = packet
+      repair.payloadType = 127
+      repair.sequence = 30_000 + index / 5
+      all.append(repair)
+    }
+    let stream = try stream(all)
+    #expect(stream.lost == 1 && stream.restarts == 0)
+  }
+
   /// Some count G.722 by its samples, others by the milliseconds (RFC 3551 section 4.5.2).
   @Test(arguments: [320, 40, 20]) func ticksOfAnotherClockMakeNoDelay(ticks: Int) throws {
     var packets = voice(2_000, ticks: ticks)

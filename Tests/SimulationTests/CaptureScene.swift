@@ -73,6 +73,10 @@ struct CaptureScene {
     }
   }
 
+  mutating func add(frame bytes: [UInt8], at nanoseconds: Int64) {
+    frames.append((bytes, nanoseconds))
+  }
+
   mutating func add(datagram payload: [UInt8]) {
     frames.append((wrap(Self.ip(17, Self.udp(payload, from: 5_060, to: 5_060))), 1))
   }

@@ -188,15 +188,60 @@ struct CapturedStreamTests {
       let fraction = String(time % 1_000_000_000 + 1_000_000_000).dropFirst()
       let fields = [
         "\(time / 1_000_000_000).\(fraction)", "192.0.2.10", "192.0.2.20", "", "", "40000",
-        "30000", "\(frame.count - 34)", "", payload,
+        "30000", "\(frame.count - 34)", "", payload, "eth:ethertype:ip:udp:data",
       ]
       capture.add(line: fields.joined(separator: "\t")[...])
     }
-    for line in ["", "a\tb", "1\t1.2.3\t4.5.6.7\t\t\t1\t2\t9\t\tzz"] {
+    for line in ["", "a\tb", "1\t1.2.3\t4.5.6.7\t\t\t1\t2\t9\t\tzz\tip:udp"] {
       capture.add(line: line[...])
     }
     let (one, other) = (plain.streams(), capture.streams())
     #expect(one.count == 1 && one.map(\.summary) == other.map(\.summary))
+  }
+
+  /// A tunnel has addresses of both kinds; those inside count.
+  @Test(arguments: [
+    ("eth:ip:udp:gtp:ipv6:udp:rtp", "2001:db8::1"), ("eth:ipv6:udp:gtp:ip:udp:rtp", "192.0.2.10"),
+  ])
+  func addressesInsideATunnelCount(protocols: String, host: String) {
+    var capture = PacketCapture()
+    for number in 0..<10 {
+      let header = [0x80, 0] + CaptureScene.big(number, 2) + CaptureScene.big(number * 160, 4)
+      let bytes = header + [0, 0, 0, 7] + [UInt8](repeating: 0x40, count: 20)
+      let fields = [
+        "\(number)", "192.0.2.10", "192.0.2.20", "2001:db8::1", "2001:db8::2", "40000", "30000",
+        "\(bytes.count + 8)", "",
+        bytes.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined(),
+        protocols,
+      ]
+      capture.add(line: fields.joined(separator: "\t")[...])
+    }
+    #expect(
+      capture.streams().map { "\($0.source)" } == [Endpoint(host: host, port: 40_000)?.description]
+    )
+  }
+
+  /// Packets that leave two at a time, as by the period of a sound card, crossed no network.
+  @Test func whatLeavesInBlocksIsNotTaken() throws {
+    var scene = CaptureScene()
+    scene.add(Stream(jitter: 0.1))
+    var sent = CaptureScene()
+    sent.add(Stream(ssrc: 9, isOutgoing: true, begin: 980))
+    for (index, frame) in sent.frames.enumerated() {
+      scene.add(frame: frame.bytes, at: frame.at + (index % 2 == 0 ? 20_000_000 : 0))
+    }
+    #expect(throws: PacketCapture.ChoiceError.self) { try scene.taken() }
+  }
+
+  /// The clock is one of those that occur, however much the packets are delayed.
+  @Test(arguments: UInt64(1)...8) func clockIsFoundInJitter(seed: UInt64) {
+    var scene = CaptureScene()
+    scene.add(Stream(payloadType: 111, ticks: 960, seconds: 4, jitter: 30), seed: seed)
+    let format = scene.streams().first?.format
+    #expect(
+      format?.clockRate == 48_000 && format?.origin == .measured,
+      "\(String(describing: format))"
+    )
   }
 
   @Test(arguments: [

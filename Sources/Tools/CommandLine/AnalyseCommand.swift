@@ -47,6 +47,7 @@ struct AnalyseCommand: ParsableCommand {
   }
 
   func run() throws {
+    try OutputPaths.check(["--plot": plot], against: ["the capture": capture])
     guard let file = try CaptureReading.capture(at: capture) else {
       throw CommandFailure(reason: "\"\(capture)\" is no capture of tcpdump or Wireshark")
     }
@@ -60,7 +61,7 @@ struct AnalyseCommand: ParsableCommand {
     } catch {
       throw CommandFailure(reason: "\"\(capture)\" \(error)")
     }
-    let call = try voice.map { try CallForecast($0) }
+    let call = try voice.flatMap { $0.hasDelays ? try CallForecast($0) : nil }
     for one in streams where stream == nil || one.number == voice?.number {
       let report = StreamReport(one, call: one.number == voice?.number ? call : nil)
       print(json ? report.json : report.text)
@@ -154,7 +155,8 @@ struct StreamReport {
 
   var text: String {
     func number(_ value: Double) -> String { String(format: "%.2f", value) }
-    let delays = [0.5, 0.95, 0.99, 1].map { number(stream.delay($0)) }
+    let shares = [(0.5, " ms (median)"), (0.95, " (95 %)"), (0.99, " (99 %)"), (1, " at most")]
+    let delays = shares.map { number(stream.delay($0.0)) + $0.1 }.joined(separator: ", ")
     var rows = [
       "stream \(stream.summary)",
       "  lost \(stream.lost) of \(stream.lost + stream.received)"
@@ -163,8 +165,8 @@ struct StreamReport {
       "  jitter \(number(stream.jitter.mean)) ms in the mean, "
         + "\(number(stream.jitter.most)) at most",
       "  longest pause \(number(stream.longestGap)) ms",
-      "  delay beyond the fastest: \(delays[0]) ms (median), \(delays[1]) (95 %), "
-        + "\(delays[2]) (99 %), \(delays[3]) at most",
+      "  delay beyond the fastest: "
+        + (stream.hasDelays ? delays : "not known, as the timestamps do not advance"),
       "  the sender's clock: "
         + (stream.skew.map { String(format: "%+.1f ppm", $0) } ?? "not known"),
     ]
@@ -192,6 +194,11 @@ struct StreamReport {
     return rows.joined(separator: "\n")
   }
 
+  // Null if it is not known.
+  private func delay(_ share: Double) -> JSONValue {
+    stream.hasDelays ? .number(stream.delay(share)) : .null
+  }
+
   var json: String {
     var fields: [String: JSONValue] = [
       "stream": .integer(Int64(stream.number)), "source": .text("\(stream.source)"),
@@ -207,8 +214,8 @@ struct StreamReport {
       "timestampJumps": .integer(Int64(stream.beginnings - 1)),
       "seconds": .number(stream.duration), "jitterMeanMs": .number(stream.jitter.mean),
       "jitterMaxMs": .number(stream.jitter.most), "longestPauseMs": .number(stream.longestGap),
-      "delayMedianMs": .number(stream.delay(0.5)), "delay95Ms": .number(stream.delay(0.95)),
-      "delay99Ms": .number(stream.delay(0.99)), "delayMaxMs": .number(stream.delay(1)),
+      "delayMedianMs": delay(0.5), "delay95Ms": delay(0.95),
+      "delay99Ms": delay(0.99), "delayMaxMs": delay(1),
       "skewPpm": stream.skew.map { .number($0) } ?? .null,
       "outgoing": stream.isOutgoing.map { .flag($0) } ?? .null,
     ]

@@ -25,16 +25,21 @@ enum CaptureReading {
       if let capture = try? byTshark(path) { return capture }
       if let part = try? CaptureFile.read(path, readsDamaged: true), part.hasStreams { return part }
       let reason = if case .unreadable(let reason) = error { reason } else { "" }
-      throw CommandFailure(
-        reason: "\"\(path)\" cannot be read: \(reason); with tshark installed it may be"
-      )
+      // One that is not installed cannot be started.
+      let hasTshark = (try? ExternalProgram.output(of: "tshark", ["--version"]))?.isWhole == true
+      let advice = hasTshark ? ", nor by tshark" : "; with tshark installed it may be"
+      throw CommandFailure(reason: "\"\(path)\" cannot be read: \(reason)\(advice)")
     }
   }
 
+  // Of a file that ends within a packet, it prints what is there, and fails.
   private static func byTshark(_ path: String) throws -> PacketCapture {
-    let lines = try ExternalProgram.run("tshark", PacketCapture.fieldArguments(of: path))
+    let arguments = PacketCapture.fieldArguments(of: path)
+    let (lines, isWhole) = try ExternalProgram.output(of: "tshark", arguments)
     var capture = PacketCapture()
     for line in lines.split(separator: "\n") { capture.add(line: line) }
+    guard isWhole || capture.hasStreams else { throw CommandFailure(reason: "tshark failed") }
+    if !isWhole { capture.noteCut() }
     return capture
   }
 

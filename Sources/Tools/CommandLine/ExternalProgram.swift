@@ -7,6 +7,18 @@ enum ExternalProgram {
   /// failure.
   @discardableResult
   static func run(_ name: String, _ arguments: [String]) throws -> String {
+    let (text, isWhole) = try output(of: name, arguments)
+    guard isWhole else { throw CommandFailure("\(name) failed") }
+    return text
+  }
+
+  /// Runs a program to its end, and returns what it has printed.
+  ///
+  /// `isWhole` is false if it reports a failure. Throws if it cannot be started.
+  static func output(
+    of name: String,
+    _ arguments: [String]
+  ) throws -> (text: String, isWhole: Bool) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [name] + arguments
@@ -16,7 +28,6 @@ enum ExternalProgram {
     try process.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CommandFailure("\(name) failed") }
-    return text
+    return (text, process.terminationStatus == 0)
   }
 }

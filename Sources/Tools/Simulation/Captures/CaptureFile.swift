@@ -59,11 +59,14 @@ package enum CaptureFile {
       }
       guard let header = unsafe header?.pointee, let data = unsafe data else { continue }
       let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: Int(header.caplen)))
-      let (seconds, overflow) = Int64(header.ts.tv_sec).multipliedReportingOverflow(
+      // Files of pcap count seconds in 32 bits without a sign, until 2106.
+      let seconds = Int64(header.ts.tv_sec)
+      let isSigned = seconds < 0 && seconds >= Int64(Int32.min)
+      let (time, overflow) = (isSigned ? seconds + 1 << 32 : seconds).multipliedReportingOverflow(
         by: 1_000_000_000
       )
       guard !overflow else { continue }
-      capture.add(frame: bytes, linkType: linkType, at: seconds &+ Int64(header.ts.tv_usec))
+      capture.add(frame: bytes, linkType: linkType, at: time &+ Int64(header.ts.tv_usec))
     }
   }
 

@@ -30,7 +30,7 @@ package struct CapturedStream: Sendable {
 
   /// Packets that were captured, each once.
   package var received: Int { timeline.entries.count }
-  package var duplicates: Int { timeline.duplicates }
+  package var duplicates: Int { timeline.copies.count }
   package var reordered: Int { timeline.reordered }
   package var restarts: Int { timeline.restarts }
   package var beginnings: Int { timeline.beginnings }
@@ -47,8 +47,14 @@ package struct CapturedStream: Sendable {
   package let jitter: (mean: Double, most: Double)
   /// The longest time between two packets that follow each other, in milliseconds.
   package let longestGap: Double
+  /// True if packets leave several at a time, as by the period of a sound card, which is how a
+  /// machine sends and no network delivers.
+  let leavesInBlocks: Bool
   /// Delays beyond the fastest packet's in milliseconds, in ascending order.
   private let delays: [Double]
+
+  /// Longest pause, in nanoseconds: what takes a year is a clock that was set.
+  private static let longestPause: Int64 = 31_536_000_000_000_000
 
   /// The share of lost packets, 0 to 1.
   package var lossShare: Double { Double(lost) / Double(max(1, lost + received)) }
@@ -77,14 +83,27 @@ package struct CapturedStream: Sendable {
     }
     self.bursts = bursts
     lost = bursts.reduce(0) { $0 + $1.key * $1.value }
+    // Where the clock of the capture was set, no time has passed.
     let times = flow.packets.map(\.arrival)
-    let (first, last) = (times.min() ?? 0, times.max() ?? 0)
-    duration = Double(last &- first) / 1e9
-    longestGap = Double(zip(times, times.dropFirst()).map { $1 &- $0 }.max() ?? 0) / 1e6
-    jitter = Self.jitter(of: flow, events: events, rates)
+    let gaps = zip(times, times.dropFirst()).map { $1 &- $0 }
+      .filter { (0...Self.longestPause).contains($0) }
+    duration = Double(gaps.reduce(0, &+)) / 1e9
+    longestGap = Double(gaps.max() ?? 0) / 1e6
+    leavesInBlocks = Self.areBlocks(gaps.map { Double($0) / 1e6 })
+    jitter = Self.jitter(of: flow, events: events, rates, timeline)
     let all = timeline.entries.filter(\.isTimed).map { $0.arrival - $0.departure }.sorted()
     delays = all.map { $0 - all[0] }
   }
+
+  // Packets at once, and then a pause that is always the same.
+  private static func areBlocks(_ gaps: [Double]) -> Bool {
+    let pauses = gaps.filter { $0 > 2 }.sorted()
+    guard pauses.count > 10, 5 * pauses.count < 4 * gaps.count else { return false }
+    return pauses[pauses.count * 9 / 10] - pauses[pauses.count / 10] < 2
+  }
+
+  /// False if the timestamps stand still or run backwards, and so tell no delays.
+  package var hasDelays: Bool { !delays.isEmpty }
 
   /// Returns the delay beyond the fastest packet's, in milliseconds, within which a share of the
   /// packets arrived.
@@ -112,23 +131,26 @@ package struct CapturedStream: Sendable {
     return found
   }
 
-  // In the order of arrival, as a receiver has it.
+  // In the order of arrival, as a receiver has it. Neither a copy nor a jump of the timestamps is
+  // jitter.
   private static func jitter(
     of flow: RTPFlow,
     events: Set<UInt8>,
-    _ rates: [UInt8: Int]
+    _ rates: [UInt8: Int],
+    _ timeline: StreamTimeline
   ) -> (mean: Double, most: Double) {
     var (value, sum, most, count) = (0.0, 0.0, 0.0, 0)
     var before: RTPFlow.Packet?
-    for packet in flow.packets where !events.contains(packet.payloadType) {
+    for (place, packet) in flow.packets.enumerated()
+    where !events.contains(packet.payloadType) && !timeline.copies.contains(place) {
       defer { before = packet }
+      if timeline.jumps.contains(place) { continue }
       guard let rate = rates[packet.payloadType] else { continue }
       guard let before, rates[before.payloadType] == rate else { continue }
       let ticks = Int32(bitPattern: packet.timestamp &- before.timestamp)
       let sent = Double(ticks) * 1_000 / Double(rate)
       let arrived = Double(packet.arrival &- before.arrival) / 1e6
-      // Neither a copy nor a jump of the timestamps is jitter.
-      guard packet.sequence != before.sequence, abs(arrived - sent) < 1_000 else { continue }
+      guard packet.sequence != before.sequence else { continue }
       count += 1
       value += (abs(arrived - sent) - value) / 16
       sum += value
@@ -142,15 +164,18 @@ package struct CapturedStream: Sendable {
     let name = format.name ?? "type \(formats[0].payloadType)"
     let known = "\(name) at \(format.clockRate) Hz (\(format.origin.rawValue))"
     let figures = String(
-      format: "%d packets in %.1f s, %.2f %% lost, jitter %.2f ms, delay up to %.1f ms (95 %%)",
+      format: "%d packets in %.1f s, %.2f %% lost, jitter %.2f ms, ",
       received,
       duration,
       lossShare * 100,
-      jitter.mean,
-      delay(0.95)
+      jitter.mean
     )
+    let late =
+      hasDelays
+      ? String(format: "delay up to %.1f ms (95 %%)", delay(0.95))
+      : "delay not known, as the timestamps do not advance"
     let ssrc = String(format: "0x%08x", self.ssrc)
-    return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)"
+    return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)\(late)"
   }
 
   /// Returns the departures, delays and losses of the packets, to be replayed.

@@ -36,7 +36,7 @@ package struct MediaFormat: Equatable, Sendable {
   ]
 
   /// Clock rates of dynamic types that occur in practice.
-  private static let rates = [
+  static let rates = [
     8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 90_000, 96_000,
   ]
 
@@ -47,14 +47,10 @@ package struct MediaFormat: Equatable, Sendable {
     }
   }
 
-  /// Returns the format of a dynamic type whose timestamps advance by `ticks` a second; Opus is
-  /// assumed if no known rate is near.
-  static func measured(ticks: Double?) -> MediaFormat {
-    let found = ticks.flatMap { ticks in
-      rates.first { abs(ticks / Double($0) - 1) < 0.04 }
-    }
-    guard let found else { return MediaFormat(name: nil, clockRate: 48_000, origin: .assumed) }
-    return MediaFormat(name: nil, clockRate: found, origin: .measured)
+  /// Returns the format of a dynamic type whose timestamps count at a rate that was measured; Opus
+  /// is assumed without one.
+  static func measured(_ rate: Int?) -> MediaFormat {
+    MediaFormat(name: nil, clockRate: rate ?? 48_000, origin: rate == nil ? .assumed : .measured)
   }
 }
 

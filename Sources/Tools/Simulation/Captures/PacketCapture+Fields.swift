@@ -9,19 +9,22 @@ extension PacketCapture {
   package static func fieldArguments(of path: String) -> [String] {
     let fields = [
       "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
-      "udp.length", "sll.pkttype", "udp.payload",
+      "udp.length", "sll.pkttype", "udp.payload", "frame.protocols",
     ]
     // Of tunnels the inmost counts.
     return ["-r", path, "-n", "-Y", "udp", "-T", "fields", "-E", "occurrence=l"]
       + fields.flatMap { ["-e", $0] }
   }
 
+  /// Notes that the file ends within a packet.
+  package mutating func noteCut() { isCutOff = true }
+
   /// Adds a line of these fields; a line without a datagram is ignored.
   package mutating func add(line: Substring) {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
-    guard fields.count == 10, let time = Self.nanoseconds(fields[0]),
-      let source = Self.endpoint(fields[1], fields[3], fields[5]),
-      let destination = Self.endpoint(fields[2], fields[4], fields[6]),
+    guard fields.count == 11, let time = Self.nanoseconds(fields[0]),
+      let source = Self.endpoint(fields[1], fields[3], fields[5], within: fields[10]),
+      let destination = Self.endpoint(fields[2], fields[4], fields[6], within: fields[10]),
       let length = Int(fields[7]), length > 8
     else { return }
     var payload: [UInt8] = []
@@ -57,11 +60,17 @@ extension PacketCapture {
     return Int64(padded).map { seconds * 1_000_000_000 + $0 }
   }
 
+  // Of an address of each kind, as in a tunnel, the one of the layer that carries the datagram.
   private static func endpoint(
     _ version4: Substring,
     _ version6: Substring,
-    _ port: Substring
+    _ port: Substring,
+    within protocols: Substring
   ) -> Endpoint? {
-    UInt16(port).flatMap { Endpoint(host: version4.isEmpty ? version6 : version4, port: $0) }
+    let layers = protocols.split(separator: ":")
+    let inmost = layers[..<(layers.lastIndex(of: "udp") ?? layers.endIndex)]
+      .last { $0 == "ip" || $0 == "ipv6" }
+    let isVersion6 = version4.isEmpty || !version6.isEmpty && inmost == "ipv6"
+    return UInt16(port).flatMap { Endpoint(host: isVersion6 ? version6 : version4, port: $0) }
   }
 }

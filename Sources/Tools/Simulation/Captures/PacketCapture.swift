@@ -230,7 +230,7 @@ package struct PacketCapture {
   private func format(of type: UInt8, in flow: RTPFlow) -> MediaFormat {
     if let known = MediaFormat.ofStatic(type) { return known }
     let said = described.format(of: type, to: flow.key.destination, from: flow.key.source)
-    let measured = MediaFormat.measured(ticks: flow.ticksPerSecond(of: type))
+    let measured = MediaFormat.measured(flow.clock(of: type, among: MediaFormat.rates))
     // Pictures of many packets are video, however irregular they are.
     if said == nil, measured.origin == .assumed, flow.packetsPerTimestamp(of: type) > 1.5 {
       return MediaFormat(name: nil, clockRate: 90_000, origin: .assumed)
@@ -294,7 +294,7 @@ package struct PacketCapture {
     else { return nil }
     let (calm, shaken) = one.jitter.mean < other.jitter.mean ? (one, other) : (other, one)
     // Programs send with some jitter themselves.
-    guard calm.lost == 0, calm.reordered == 0,
+    guard calm.lost == 0, calm.reordered == 0, !shaken.leavesInBlocks,
       shaken.lost > 0 && shaken.jitter.mean > 1.5 * calm.jitter.mean
         || shaken.jitter.mean > max(4, 4 * calm.jitter.mean)
     else { return nil }

@@ -90,6 +90,32 @@ struct RTPFlow {
     return !steps.isEmpty && 3 * steps.count { $0 < 100 } >= steps.count
   }
 
+  /// Payload types that others interleave with, and whose packets have numbers of their own, as
+  /// repair packets may (RFC 5109).
+  var typesNumberedByThemselves: Set<UInt8> {
+    var counts: [UInt8: (all: Int, far: Int, near: Int)] = [:]
+    var newest: [UInt8: UInt16] = [:]
+    var before: Packet?
+    for packet in packets {
+      let type = packet.payloadType
+      var count = counts[type] ?? (0, 0, 0)
+      count.all += 1
+      func isFar(_ number: UInt16) -> Bool {
+        abs(Int(Int16(bitPattern: packet.sequence &- number))) >= 100
+      }
+      if let before, before.payloadType != type, isFar(before.sequence) { count.far += 1 }
+      if let number = newest[type], !isFar(number) { count.near += 1 }
+      newest[type] = packet.sequence
+      counts[type] = count
+      before = packet
+    }
+    let main = counts.max { ($0.value.all, $1.key) < ($1.value.all, $0.key) }?.key
+    let strangers = counts.filter { type, count in
+      type != main && count.all > 3 && 2 * count.far > count.all && 2 * count.near > count.all
+    }
+    return Set(strangers.keys)
+  }
+
   /// Returns the mean number of packets of a type that share a timestamp.
   func packetsPerTimestamp(of type: UInt8) -> Double {
     var (count, pictures) = (0, 0)
@@ -103,27 +129,42 @@ struct RTPFlow {
     return Double(count) / Double(max(1, pictures))
   }
 
-  /// Returns the ticks per second of the packets of a type, measured by their arrivals; nil if they
-  /// are too few.
-  func ticksPerSecond(of type: UInt8) -> Double? {
+  /// Returns the one of several clocks that fits the timestamps of a type best: their packets'
+  /// delays spread least, and do not grow; nil if none fits.
+  func clock(of type: UInt8, among rates: [Int]) -> Int? {
     // The first packet of each picture, if it is video: the others are sent when there is room.
     var own: [Packet] = []
     for packet in packets
     where packet.payloadType == type && packet.timestamp != own.last?.timestamp {
       own.append(packet)
     }
-    guard let first = own.first, let last = own.last else { return nil }
-    let window = min(1, max(0.05, Double(last.arrival &- first.arrival) / 5e9))
-    var rates: [Double] = []
-    var begin = first
-    for packet in own {
-      let seconds = Double(packet.arrival &- begin.arrival) / 1e9
-      guard seconds >= window else { continue }
-      let ticks = Int32(bitPattern: packet.timestamp &- begin.timestamp)
-      if ticks > 0 { rates.append(Double(ticks) / seconds) }
-      begin = packet
+    guard own.count > 4 else { return nil }
+    let fits = rates.compactMap { rate in Self.fit(of: own, to: rate).map { (rate, $0) } }
+    return fits.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+  }
+
+  // Spread of the delays by a clock, in seconds; nil if they grow or fall all the time.
+  private static func fit(of packets: [Packet], to rate: Int) -> Double? {
+    var (sent, passed) = (0.0, 0.0)
+    var points = [(at: 0.0, delay: 0.0)]
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      let ticks = Double(Int32(bitPattern: next.timestamp &- one.timestamp)) / Double(rate)
+      let time = Double(next.arrival &- one.arrival) / 1e9
+      // A jump, or a pause in which the timestamps stood still.
+      guard abs(time - ticks) < 0.5 + max(0, time) / 5, time >= 0 else { continue }
+      sent += ticks
+      passed += time
+      points.append((passed, passed - sent))
     }
-    return rates.count < 3 ? nil : rates.sorted()[rates.count / 2]
+    guard points.count > 4, passed > 0.08 else { return nil }
+    // As many as it takes.
+    let stride = max(1, points.count / 2_000)
+    points = Swift.stride(from: 0, to: points.count, by: stride).map { points[$0] }
+    let delays = points.map(\.delay).sorted()
+    let spread = delays[delays.count * 9 / 10] - delays[delays.count / 10]
+    // The clock of a sender is not off by so much, and jitter has an end.
+    let slope = (points.last?.delay ?? 0) / passed
+    return abs(slope) < 0.04 + 0.1 / max(1, passed * passed) ? spread : nil
   }
 
   /// Puts the packets in the order of their arrival, unless the numbers say that the file's is

@@ -10,6 +10,8 @@ struct StreamTimeline {
     /// Departure in milliseconds; that of an event makes its delay that of the voice before it.
     var departure: Double
     var arrival: Double
+    /// Place in the flow, in which it came.
+    var place: Int
     /// False for an event, whose timestamp is that of its beginning and tells no delay.
     var isTimed = true
   }
@@ -20,8 +22,11 @@ struct StreamTimeline {
   private(set) var beginnings = 1
   /// Number of times that the sequence numbers started anew.
   private(set) var restarts = 0
-  private(set) var duplicates = 0
-  /// Packets that arrived after one with a higher number.
+  /// Places in the flow of packets that had come before.
+  private(set) var copies: Set<Int> = []
+  /// Places in the flow at which the timestamps, or the clock of the capture, jumped.
+  private(set) var jumps: Set<Int> = []
+  /// Packets that came after one with a higher number.
   private(set) var reordered = 0
   /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
   /// fast; nil if the capture is too short to tell.
@@ -41,34 +46,110 @@ struct StreamTimeline {
   private static let quietLeap = 60.0
   /// Largest deviation of a clock.
   private static let wildest = 0.001
+  /// Step of the capture's clock, in nanoseconds, from which on it was set back.
+  private static let setBack: Int64 = 1_000_000
   /// The longest delay that is no jump, in milliseconds.
   private static let longestSpike = 10_000.0
 
+  private typealias Numbered = (number: Int64, place: Int, packet: RTPFlow.Packet)
+
   init(_ flow: RTPFlow, events: Set<UInt8>, clockRate: (UInt8) -> Int) {
-    var numbered: [(number: Int64, packet: RTPFlow.Packet)] = []
-    var newest: Int64 = 0
-    var last: RTPFlow.Packet?
-    let usual = Self.usualTicks(of: flow)
-    for packet in flow.packets {
-      let step = last.map { Self.step(from: $0, to: packet, usual, clockRate) } ?? 1
-      restarts += step == nil ? 1 : 0
-      let number = newest + Int64(step ?? 1)
-      numbered.append((number, packet))
-      if number > newest || last == nil {
-        newest = number
-        last = packet
-      }
-    }
-    numbered.sort { ($0.number, $0.packet.arrival) < ($1.number, $1.packet.arrival) }
-    take(numbered, events, clockRate)
+    let events = Self.advances(flow, events) ? events : Set(0...127)
+    var numbered = numbers(of: flow, clockRate)
     // Of copies, the first one counts.
-    var earliest = Double.infinity
+    numbered.sort { ($0.number, $0.place) < ($1.number, $1.place) }
+    take(numbered, events, clockRate)
+    var earliest = Int.max
     for entry in entries.reversed() {
-      reordered += entry.arrival > earliest ? 1 : 0
-      earliest = min(earliest, entry.arrival)
+      reordered += entry.place > earliest ? 1 : 0
+      earliest = min(earliest, entry.place)
+    }
+    // In the order of the packets time runs back only where the clock was set.
+    for (place, pair) in zip(flow.packets, flow.packets.dropFirst()).enumerated()
+    where pair.0.arrival &- pair.1.arrival > Self.setBack {
+      if let index = entries.firstIndex(where: { $0.place > place }) { changes.insert(index) }
     }
     align()
     levelSkew()
+  }
+
+  // False if the timestamps of a second and more stand still, or run backwards: they tell no delay.
+  private static func advances(_ flow: RTPFlow, _ events: Set<UInt8>) -> Bool {
+    let media = flow.packets.filter { !events.contains($0.payloadType) }
+    guard let first = media.first, let last = media.last,
+      last.arrival &- first.arrival > 1_000_000_000
+    else { return true }
+    let steps = zip(media, media.dropFirst())
+      .map { Int(Int32(bitPattern: $1.timestamp &- $0.timestamp)) }
+    return steps.contains { $0 > 0 } && 2 * steps.count { $0 < 0 } < steps.count
+  }
+
+  private mutating func numbers(
+    of flow: RTPFlow,
+    _ clockRate: (UInt8) -> Int
+  ) -> [Numbered] {
+    let packets = flow.packets
+    var numbered: [Numbered] = []
+    var newest: Int64 = 0
+    var last: RTPFlow.Packet?
+    /// The newest packet before the last one, and its number.
+    var former: (number: Int64, packet: RTPFlow.Packet)?
+    /// Timestamps of the last numbers.
+    var recent: [Int64: UInt32] = [:]
+    let usual = Self.usualTicks(of: flow)
+    let strangers = flow.typesNumberedByThemselves
+    for (place, packet) in packets.enumerated() where !strangers.contains(packet.payloadType) {
+      var step = last.map { Self.step(from: $0, to: packet, usual, clockRate) } ?? 1
+      // What has been there with another timestamp is no copy.
+      if let known = step, known <= 0, let before = recent[newest + Int64(known)],
+        before != packet.timestamp
+      {
+        step = nil
+      }
+      if step == nil, let last, !Self.goesOn(from: place, in: packets, not: last) {
+        // A straggler, as what follows goes on as before.
+        let late = Int(Int16(bitPattern: packet.sequence &- last.sequence))
+        guard late <= 0 else { continue }
+        step = late
+      } else if step == nil, let (number, before) = former,
+        case (1..<Self.near)? = Self.step(from: before, to: packet, usual, clockRate)
+      {
+        // The last one had overtaken all that was held back, and what follows goes on before it.
+        (newest, last) = (number, before)
+        step = Self.step(from: before, to: packet, usual, clockRate)
+      }
+      restarts += step == nil ? 1 : 0
+      let number = newest + Int64(step ?? 1)
+      numbered.append((number, place, packet))
+      if number > newest || last == nil {
+        former = last.map { (newest, $0) }
+        newest = number
+        last = packet
+        recent[number] = packet.timestamp
+        recent[number - Int64(Self.near)] = nil
+      }
+    }
+    return numbered
+  }
+
+  // True if most of what follows a packet counts on from it, and not from the one before.
+  private static func goesOn(
+    from place: Int,
+    in packets: [RTPFlow.Packet],
+    not last: RTPFlow.Packet
+  ) -> Bool {
+    let new = packets[place]
+    var (after, before) = (0, 0)
+    for packet in packets[(place + 1)...].prefix(16) {
+      let steps = [new, last].map { Int(Int16(bitPattern: packet.sequence &- $0.sequence)) }
+      let ticks = [new, last].map { Int(Int32(bitPattern: packet.timestamp &- $0.timestamp)) }
+      let isNear = (0..<2).map { abs(steps[$0]) < near && (steps[$0] > 0) == (ticks[$0] > 0) }
+      // Where numbers tell nothing, as after a small step, timestamps do.
+      let isNew = isNear[0] && (!isNear[1] || abs(ticks[0]) < abs(ticks[1]))
+      after += isNew ? 1 : 0
+      before += isNear[1] && !isNew ? 1 : 0
+    }
+    return after >= before
   }
 
   // Ticks from a packet to the next where packets come without pauses, in the mean, as pictures of
@@ -118,7 +199,7 @@ struct StreamTimeline {
   }
 
   private mutating func take(
-    _ numbered: [(number: Int64, packet: RTPFlow.Packet)],
+    _ numbered: [Numbered],
     _ events: Set<UInt8>,
     _ clockRate: (UInt8) -> Int
   ) {
@@ -126,9 +207,9 @@ struct StreamTimeline {
     var before: (packet: RTPFlow.Packet, departure: Double)?
     /// Events before the first packet of the voice.
     var untimed: [Int] = []
-    for (number, packet) in numbered {
+    for (number, place, packet) in numbered {
       guard number != entries.last?.number else {
-        duplicates += 1
+        copies.insert(place)
         continue
       }
       let arrival = Double(packet.arrival) / 1e6
@@ -159,7 +240,13 @@ struct StreamTimeline {
         before = (packet, departure)
       }
       entries.append(
-        Entry(number: number, departure: departure, arrival: arrival, isTimed: isTimed)
+        Entry(
+          number: number,
+          departure: departure,
+          arrival: arrival,
+          place: place,
+          isTimed: isTimed
+        )
       )
     }
   }
@@ -199,6 +286,7 @@ struct StreamTimeline {
       guard isChange || abs(difference) > leap else { continue }
       shift += difference
       entries[index].departure += difference
+      jumps.insert(entries[index].place)
       beginnings += isChange ? 0 : 1
       begin = index
     }
