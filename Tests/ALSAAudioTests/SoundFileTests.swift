@@ -57,6 +57,51 @@ struct SoundFileTests {
     #expect(sound.samples.count == 8_000)
   }
 
+  /// However quiet it is, and whether or not the fourth byte repeats the sign.
+  @Test(arguments: [Float(0.001), 0.01, 1], [true, false])
+  func quietSoundInTheLowerThreeOfFourBytesIsNoNoise(level: Float, hasSign: Bool) throws {
+    let quiet = [Float](repeating: 0, count: 2_000) + Self.tone.map { $0 * level }
+    let data = quiet.flatMap { sample in
+      let bytes = Self.bytes(UInt32(bitPattern: Int32(sample * 8_388_607)))
+      return hasSign ? bytes : bytes[..<3] + [0]
+    }
+    let sound = try SoundFile(parsing: file(24, align: 4, data))
+    #expect(zip(sound.samples, quiet).allSatisfy { abs($0 - $1) < 1e-5 })
+    // In the upper three, the lowest byte is empty.
+    let high = quiet.flatMap { Self.bytes(UInt32(bitPattern: Int32($0 * 8_388_607)) << 8) }
+    let other = try SoundFile(parsing: file(24, align: 4, high))
+    #expect(zip(other.samples, quiet).allSatisfy { abs($0 - $1) < 1e-5 })
+  }
+
+  /// A recorder that was killed, or that leaves the length open, writes -1, or more than there is.
+  @Test(arguments: [Int64(-1), 1_000_000]) func soundOfCAFEndsWithTheFile(length: Int64) throws {
+    func big(_ value: UInt64, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (count - 1 - $0))) }
+    }
+    let format =
+      big(Double(8_000).bitPattern, 8) + Array("lpcm".utf8)
+      + [2, 2, 1, 1, 16].flatMap { big($0, 4) }
+    let file =
+      Array("caff".utf8) + [0, 1, 0, 0] + Array("desc".utf8) + big(32, 8) + format
+      + Array("data".utf8) + big(UInt64(bitPattern: length), 8) + [0, 0, 0, 0]
+      + WaveFile.encode(Self.tone)
+    let sound = try SoundFile(parsing: file)
+    #expect(sound.rateHertz == 8_000 && sound.samples.count == 8_000)
+    #expect(zip(sound.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-3 })
+  }
+
+  /// Floating-point samples may have been written as those of 16 bits are.
+  @Test func samplesFarBeyondOneAreScaled() throws {
+    let data = Self.tone.flatMap { Self.bytes(($0 * 32_768).bitPattern) }
+    var bytes = file(32, align: 4, data)
+    bytes[20] = 3
+    let sound = try SoundFile(parsing: bytes)
+    let excess = try #require(sound.excess)
+    let highest = Self.tone.reduce(0) { max($0, abs($1)) }
+    #expect(abs(excess - highest * 32_768) < 1)
+    #expect(zip(sound.samples, Self.tone).allSatisfy { abs($0 - $1 / highest) < 1e-4 })
+  }
+
   /// A recorder that was killed leaves a header without the length of the sound.
   @Test(arguments: [UInt32(0), .max]) func aLengthThatWasNotFilledInIsFound(length: UInt32) throws {
     var bytes = WaveFile.header(rateHertz: 8_000, sampleCount: 0) + WaveFile.encode(Self.tone)
@@ -105,6 +150,8 @@ struct SoundFileTests {
     let single: [Float] = Self.tone.flatMap { [0, 0, 0, $0] }
     let quiet = try SoundFile(parsing: file(16, align: 8, channels: 4, WaveFile.encode(single)))
     #expect(!quiet.isAntiphase)
+    // Silent channels make the others no quieter.
+    #expect(zip(quiet.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-3 })
     let usual = Self.tone.flatMap { [$0, $0 / 2] }
     let mixed = try SoundFile(parsing: file(16, align: 4, channels: 2, WaveFile.encode(usual)))
     #expect(!mixed.isAntiphase && mixed.samples.count == 8_000)

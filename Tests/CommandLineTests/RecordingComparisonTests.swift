@@ -135,6 +135,17 @@ struct RecordingComparisonTests {
     #expect(comparison.heardShare > 0.7, "\(comparison)")
   }
 
+  /// Some seconds were cut out, or a pause was put in, of any length.
+  @Test(arguments: [-10.0, -6, -2.5, 5, 20]) func recordingGoesOnElsewhere(seconds: Double) {
+    let said = Self.speech(5, seconds: 30)
+    let (place, length) = (80_000, Int(abs(seconds) * 8_000))
+    let rest = seconds < 0 ? said.dropFirst(place + length) : said.dropFirst(place)
+    let pause = [Float](repeating: 0, count: seconds < 0 ? 0 : length)
+    let comparison = compare(said, said.prefix(place) + pause + rest)
+    let there = seconds < 0 ? 1 + seconds / 30 : 1
+    #expect(comparison.heardShare > there - 0.08, "\(comparison)")
+  }
+
   @Test func aBandWithoutLowTonesIsNotUpsideDown() {
     var level: Float = 0
     let thin = Self.said.map { sample in

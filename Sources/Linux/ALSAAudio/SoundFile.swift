@@ -8,6 +8,8 @@ package struct SoundFile: Equatable, Sendable {
   package var samples: [Float]
   /// True if the file's channels cancel each other; one was taken then.
   package var isAntiphase = false
+  /// Highest sample of a file whose samples go beyond 1, by which all were divided; nil otherwise.
+  package var excess: Float?
 
   /// The error for bytes that cannot be read as sound.
   package struct ReadError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -50,7 +52,7 @@ package struct SoundFile: Equatable, Sendable {
       }
     }
     if let failure { throw failure }
-    if Self.hasLowContainers(file) { Self.raise(&sound.channels) }
+    excess = Self.limit(&sound.channels)
     rateHertz = sound.rate
     (samples, isAntiphase) = Self.mixed(sound.channels)
   }
@@ -79,7 +81,7 @@ package struct SoundFile: Equatable, Sendable {
       for channel in 0..<count {
         for frame in 0..<frames {
           let value = block[frame * count + channel]
-          channels[channel].append(value.isFinite ? max(-1, min(1, value)) : 0)
+          channels[channel].append(value.isFinite ? value : 0)
         }
       }
       guard channels[0].count * count <= mostSamples else {
@@ -95,6 +97,7 @@ package struct SoundFile: Equatable, Sendable {
   // end with some damaged lists of titles. A length that was not filled in, or that is more than
   // there is, ends with the file: the program that wrote it was killed.
   private static func reduced(_ file: [UInt8]) throws(ReadError) -> [UInt8] {
+    if file.starts(with: "caff".utf8) { return ended(file) }
     guard file.count >= 12, beginnings.contains(Array(file[0..<4])),
       file[8..<12].elementsEqual("WAVE".utf8)
     else { return file }
@@ -112,7 +115,8 @@ package struct SoundFile: Equatable, Sendable {
         guard !kept.isEmpty else { break }
         let stated = length == UInt32.max && longLength > 0 ? longLength : length
         let end = stated == 0 ? file.count : min(file.count, begin + stated)
-        let sound = file[begin..<end]
+        var sound = file[begin..<end]
+        packContainers(in: &sound, describedBy: &kept)
         return Array("RIFF".utf8) + bytes(4 + kept.count + 8 + sound.count) + Array("WAVE".utf8)
           + kept + Array("data".utf8) + bytes(sound.count) + sound
           + (sound.count % 2 == 1 ? [0] : [])
@@ -131,34 +135,84 @@ package struct SoundFile: Equatable, Sendable {
     throw ReadError(description: "its header is damaged")
   }
 
+  // A CAF file whose sound ends with it, where its length was not filled in or is more than there
+  // is (Apple, Core Audio Format Specification, "Audio Data Chunk").
+  private static func ended(_ file: [UInt8]) -> [UInt8] {
+    var place = 8
+    while place + 12 <= file.count {
+      let size = file[place + 4..<place + 12].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      let rest = UInt64(file.count - place - 12)
+      if file[place..<place + 4].elementsEqual("data".utf8) {
+        guard size > rest else { return file }
+        var whole = file
+        for byte in 0..<8 {
+          whole[place + 4 + byte] = UInt8(truncatingIfNeeded: rest >> (56 - 8 * UInt64(byte)))
+        }
+        return whole
+      }
+      guard size <= rest else { return file }
+      place += 12 + Int(size)
+    }
+    return file
+  }
+
   private static func bytes(_ size: Int) -> [UInt8] {
     let value = UInt32(clamping: size)
     return (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  // WAVE of 24 bits in the lower three of four bytes, as arecord writes S24_LE: libsndfile 1.2.0
-  // takes them for 32 bits, 48 dB too quiet.
-  private static func hasLowContainers(_ file: [UInt8]) -> Bool {
-    func number(_ place: Int) -> Int { Int(file[place]) | Int(file[place + 1]) << 8 }
-    guard file.count > 44, file[0..<4].elementsEqual("RIFF".utf8),
-      file[12..<16].elementsEqual("fmt ".utf8)
-    else { return false }
-    return number(20) == 1 && number(34) == 24 && number(32) == 4 * number(22)
+  // WAVE of 24 bits in the lower three of four bytes, as arecord writes S24_LE, becomes one of
+  // three bytes: libsndfile 1.2.0 takes it for 32 bits, or for noise. Where the lowest byte is
+  // empty, the upper three have the sample.
+  private static func packContainers(
+    in sound: inout ArraySlice<UInt8>,
+    describedBy chunks: inout [UInt8]
+  ) {
+    var place = 0
+    while place + 8 <= chunks.count, !chunks[place..<place + 4].elementsEqual("fmt ".utf8) {
+      let length = number(chunks, place + 4, bytes: 4)
+      place += 8 + length + length % 2
+    }
+    let begin = place + 8
+    guard begin + 16 <= chunks.count, number(chunks, begin) == 1, number(chunks, begin + 14) == 24
+    else { return }
+    let channels = number(chunks, begin + 2)
+    guard number(chunks, begin + 12) == 4 * channels else { return }
+    let frames = sound.count / 4
+    let isLow = (0..<frames).contains { sound[sound.startIndex + 4 * $0] != 0 }
+    var packed: [UInt8] = []
+    packed.reserveCapacity(3 * frames)
+    for sample in 0..<frames {
+      let first = sound.startIndex + 4 * sample + (isLow ? 0 : 1)
+      packed += sound[first..<first + 3]
+    }
+    sound = packed[...]
+    let rate = number(chunks, begin + 4, bytes: 4)
+    chunks.replaceSubrange(begin + 8..<begin + 12, with: bytes(rate * 3 * channels))
+    chunks.replaceSubrange(begin + 12..<begin + 14, with: bytes(3 * channels)[..<2])
   }
 
-  private static func raise(_ channels: inout [[Float]]) {
-    // Samples in the upper three bytes, as other programs have them, are larger.
-    let largest = Float(1) / 256
-    guard channels.allSatisfy({ $0.allSatisfy { abs($0) <= largest } }) else { return }
-    for channel in channels.indices { channels[channel] = channels[channel].map { $0 * 256 } }
+  private static func number(_ bytes: [UInt8], _ place: Int, bytes count: Int = 2) -> Int {
+    (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
+  }
+
+  // Floating-point files may have been written without regard to 1; a little more is clipping.
+  private static func limit(_ channels: inout [[Float]]) -> Float? {
+    let highest = channels.reduce(Float(0)) { most, channel in
+      channel.reduce(most) { max($0, abs($1)) }
+    }
+    guard highest > 1 else { return nil }
+    let isScaled = highest > 2
+    for channel in channels.indices {
+      channels[channel] = channels[channel].map {
+        isScaled ? $0 / highest : max(-1, min(1, $0))
+      }
+    }
+    return isScaled ? highest : nil
   }
 
   private static func mixed(_ channels: [[Float]]) -> (samples: [Float], isAntiphase: Bool) {
     guard channels.count > 1 else { return (channels.first ?? [], false) }
-    let share = 1 / Float(channels.count)
-    let mean = channels[0].indices.map { frame in
-      channels.reduce(Float(0)) { $0 + $1[frame] } * share
-    }
     // Without a constant offset, which says nothing.
     func energy(_ samples: [Float]) -> Double {
       let offset = samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count))
@@ -166,7 +220,13 @@ package struct SoundFile: Equatable, Sendable {
     }
     let energies = channels.map(energy)
     let most = energies.max() ?? 0
-    let left = energy(mean) * Double(channels.count * channels.count)
+    // Channels in which there is nothing would only make the others quieter.
+    let heard = zip(channels, energies).filter { $1 >= most / 10_000 }.map(\.0)
+    let share = 1 / Float(heard.count)
+    let mean = channels[0].indices.map { frame in
+      heard.reduce(Float(0)) { $0 + $1[frame] } * share
+    }
+    let left = energy(mean) * Double(heard.count * heard.count)
     // The first of those that are about as loud.
     guard left < most / 25, let first = energies.firstIndex(where: { $0 > most / 2 }) else {
       return (mean, false)

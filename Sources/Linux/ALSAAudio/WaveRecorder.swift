@@ -52,7 +52,8 @@ struct WaveRecorder: ~Copyable {
       rate: rate,
       consumer: producer.makeConsumer(),
       closing: closing,
-      after: before
+      after: before,
+      to: path
     ) { count in
       Self.recorded.withLock { $0[path] = (count, rate) }
     }
@@ -100,6 +101,9 @@ struct WaveRecorder: ~Copyable {
     private var consumer: RingConsumer<Float>
     private let closing: SharedFlag
     private var sampleCount: Int
+    /// True once the disk has taken no more.
+    private var isCutShort = false
+    private let path: String
     private let onEnd: (_ sampleCount: Int) -> Void
 
     init(
@@ -108,6 +112,7 @@ struct WaveRecorder: ~Copyable {
       consumer: consuming RingConsumer<Float>,
       closing: SharedFlag,
       after sampleCount: Int,
+      to path: String,
       onEnd: @escaping (_ sampleCount: Int) -> Void
     ) {
       self.descriptor = descriptor
@@ -115,6 +120,7 @@ struct WaveRecorder: ~Copyable {
       self.consumer = consumer
       self.closing = closing
       self.sampleCount = sampleCount
+      self.path = path
       self.onEnd = onEnd
     }
 
@@ -137,16 +143,42 @@ struct WaveRecorder: ~Copyable {
     private func drain() {
       var block: [Float] = []
       consumer.drain(into: &block)
-      guard !block.isEmpty else { return }
-      put(WaveFile.encode(block), at: 44 + 2 * sampleCount)
-      sampleCount += block.count
+      guard !block.isEmpty, !isCutShort else { return }
+      let written = put(WaveFile.encode(block), at: 44 + 2 * sampleCount)
+      sampleCount += written / 2
+      guard written < 2 * block.count else { return }
+      // The header says what is there.
+      isCutShort = true
+      let reason = unsafe String(cString: strerror(errno))
+      report("the recording ends after \(sampleCount / rate.hertz) s: \(reason)")
     }
 
-    // A full disk cuts the recording short; the call is worth more than the file.
-    private func put(_ bytes: [UInt8], at offset: Int) {
-      _ = unsafe bytes.withUnsafeBytes {
-        unsafe pwrite(descriptor, $0.baseAddress, $0.count, offset)
+    // The call is worth more than the file, and its user hears of it nonetheless.
+    private func report(_ text: String) {
+      let line = Array("file:\(path): \(text)\n".utf8)
+      _ = unsafe line.withUnsafeBytes { bytes in
+        unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
       }
+    }
+
+    // Number of bytes that were written; a full disk takes fewer, and `errno` is its error.
+    @discardableResult
+    private func put(_ bytes: [UInt8], at offset: Int) -> Int {
+      var count = 0
+      while count < bytes.count {
+        let written = unsafe bytes.withUnsafeBytes {
+          unsafe pwrite(
+            descriptor,
+            $0.baseAddress?.advanced(by: count),
+            $0.count - count,
+            offset + count
+          )
+        }
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { return count }
+        count += written
+      }
+      return count
     }
   }
 }

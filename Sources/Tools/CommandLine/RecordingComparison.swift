@@ -2,7 +2,8 @@
 ///
 /// Both are brought to 8 kHz, without the rumble below speech. The loudness contours give the
 /// coarse delay; then each half second of speech is looked for where the ones before it were found,
-/// by normalised correlation, so that the search follows clocks that drift apart. A codec keeps
+/// by normalised correlation, so that the search follows clocks that drift apart. Where some were
+/// not found, the contour of the next seconds tells where the recording goes on. A codec keeps
 /// this likeness well above 0.5; another voice stays near 0. A recording may have inverted
 /// polarity.
 struct RecordingComparison {
@@ -86,14 +87,15 @@ struct RecordingComparison {
     in heard: Heard
   ) -> [(start: Int, matches: Matches)] {
     let step = max(said.count, heard.samples.count) > longestFine ? coarseStep : fineStep
-    guard let coarse = coarseLag(contour(said, step), contour(heard.samples, step)) else {
-      return []
-    }
+    let contours = (said: contour(said, step), heard: contour(heard.samples, step))
+    guard let coarse = coarseLag(contours.said, contours.heard) else { return [] }
     let mean = power(said[...])
     var found: [(start: Int, matches: Matches)] = []
     var expected = coarse * step
     var recent: [Int] = []
     var misses = 0
+    /// Number of the first segment since the last one that was found.
+    var firstMissed = 0
     // How much more is found upside down so far.
     var inversion = 0.0
     for start in stride(from: 0, through: said.count - segmentLength, by: segmentLength)
@@ -106,12 +108,13 @@ struct RecordingComparison {
         // What has not been found for long is looked for less often.
         let isRare = misses > 24 && misses % 8 != 5
         let wide = misses % 8 == 5 ? farthest : isLost && !isRare ? firstReach : reach
-        // Every second lag finds it: what it looks for lies below 2 kHz for the most part.
-        let rough = heard.best(of: said, at: start, around: expected, reach: wide, step: 2)
-        for isInverted in [false, true] {
-          let lag = rough.best(isInverted: isInverted).lag
-          let fine = heard.best(of: said, at: start, around: lag, reach: 4, step: 1)
-          if isInverted { matches.inverted = fine.inverted } else { matches.upright = fine.upright }
+        matches = heard.find(said, at: start, around: expected, reach: wide)
+        let isFound = matches.best(isInverted: isInverted).likeness >= likeness
+        if !isFound, misses % 8 == mostMisses + 1,
+          let lag = localLag(contours.said, contours.heard, from: start / step, step)
+        {
+          let others = heard.find(said, at: start, around: lag, reach: firstReach)
+          if others.best(isInverted: isInverted).likeness >= likeness { matches = others }
         }
       }
       inversion += matches.inverted.likeness - matches.upright.likeness
@@ -120,11 +123,36 @@ struct RecordingComparison {
         // One that was found elsewhere by chance leads nowhere, unless the place before is lost.
         recent = (misses > mostMisses ? [] : recent.suffix(4)) + [match.lag]
         expected = recent.sorted()[recent.count / 2]
+        // Those before it may be there as well.
+        if misses > mostMisses {
+          for index in firstMissed..<found.count {
+            let again = heard.find(said, at: found[index].start, around: match.lag, reach: reach)
+            let likenesses = [again, found[index].matches].map {
+              $0.best(isInverted: isInverted).likeness
+            }
+            if likenesses[0] > likenesses[1] { found[index].matches = again }
+          }
+        }
         misses = 0
+        firstMissed = found.count + 1
       }
       found.append((start, matches))
     }
     return found
+  }
+
+  /// Length of the contour by which a place is sought that was lost, in samples: 5 s.
+  private static let contourLength = 40_000
+
+  // The lag in samples at which the next seconds of the contour are most like the recording's.
+  private static func localLag(
+    _ said: [Float],
+    _ heard: [Float],
+    from first: Int,
+    _ step: Int
+  ) -> Int? {
+    let part = Array(said[min(first, said.count)...].prefix(contourLength / step))
+    return coarseLag(part, heard).map { ($0 - first) * step }
   }
 
   /// A recording, with the sums from which the energy of any part of it follows.
@@ -142,6 +170,16 @@ struct RecordingComparison {
           sum += Double(sample * sample)
           return sum
         }
+    }
+
+    // Every second lag finds it: what it looks for lies below 2 kHz for the most part.
+    func find(_ said: [Float], at start: Int, around lag: Int, reach: Int) -> Matches {
+      let rough = best(of: said, at: start, around: lag, reach: reach, step: 2)
+      func fine(_ lag: Int) -> Matches { best(of: said, at: start, around: lag, reach: 4, step: 1) }
+      return Matches(
+        upright: fine(rough.upright.lag).upright,
+        inverted: fine(rough.inverted.lag).inverted
+      )
     }
 
     func best(of said: [Float], at start: Int, around lag: Int, reach: Int, step: Int) -> Matches {

@@ -84,6 +84,11 @@ struct SidetoneCommand: AsyncParsableCommand {
       } else {
         try command.run()
       }
+      // What was printed may not have been taken, as by a full disk.
+      guard fflush(nil) == 0 else {
+        let reason = unsafe String(cString: strerror(errno))
+        throw CommandFailure(reason: "the output cannot be written: \(reason)")
+      }
     } catch let status as ExitCode {
       exit(withError: status)
     } catch {

@@ -27,6 +27,10 @@ enum Speech {
           "sidetone: the channels of \"\(path)\" cancel each other; one of them is taken"
         )
       }
+      if let excess = sound.excess {
+        let highest = String(format: "%g", excess)
+        Terminal.printError("sidetone: the samples of \"\(path)\" go to \(highest), taken as 1")
+      }
       return sound
     } catch {
       throw CommandFailure(reason: "\"\(path)\" is no sound file that can be read: \(error)")

@@ -83,6 +83,11 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
+  /// Path of the file that a device's name stands for; nil for any other device.
+  static func file(_ name: String) -> String? {
+    if case .file(let path) = DeviceName(name) { path } else { nil }
+  }
+
   /// Devices that the user has named, or else the remembered or best ones that are there now.
   var devices: AVAudioSession.Devices {
     let (microphone, loudspeaker) = resolved

@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+
+/// Check of the files that a command writes: none of them may be one that it reads, or writes for
+/// another purpose.
+enum OutputPaths {
+  /// Throws a `CommandFailure` if an output is the same file as an input or another output.
+  ///
+  /// Each has the name of its option, and nil for a path that was not given. Devices and pipes take
+  /// what they are given.
+  static func check(
+    _ outputs: KeyValuePairs<String, String?>,
+    against inputs: KeyValuePairs<String, String?>
+  ) throws {
+    var known: [(name: String, file: String)] = inputs.compactMap { name, path in
+      path.flatMap(identity).map { (name, $0) }
+    }
+    for (name, path) in outputs {
+      guard let path, let file = identity(of: path) else { continue }
+      if let other = known.first(where: { $0.file == file }) {
+        throw CommandFailure(reason: "\(name) would write over \(other.name): \"\(path)\"")
+      }
+      known.append((name, file))
+    }
+  }
+
+  // Nil for a device or a pipe.
+  private static func identity(of path: String) -> String? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      return URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return "\(status.st_dev) \(status.st_ino)"
+  }
+}
