@@ -90,6 +90,17 @@ struct SoundFileTests {
     #expect(zip(sound.samples, Self.tone).allSatisfy { abs($0 - $1) < 1e-3 })
   }
 
+  /// A sample that is damaged does not silence the others.
+  @Test(arguments: [Float(1e30), 30_000]) func aFewSamplesBeyondOneAreCut(damage: Float) throws {
+    var tone = Self.tone
+    tone[4_000] = damage
+    var bytes = file(32, align: 4, tone.flatMap { Self.bytes($0.bitPattern) })
+    bytes[20] = 3
+    let sound = try SoundFile(parsing: bytes)
+    #expect(sound.excess == nil && sound.samples[4_000] == 1)
+    #expect(zip(sound.samples, Self.tone).prefix(4_000).allSatisfy { abs($0 - $1) < 1e-6 })
+  }
+
   /// Floating-point samples may have been written as those of 16 bits are.
   @Test func samplesFarBeyondOneAreScaled() throws {
     let data = Self.tone.flatMap { Self.bytes(($0 * 32_768).bitPattern) }

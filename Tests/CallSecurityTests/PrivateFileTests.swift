@@ -31,16 +31,18 @@ struct PrivateFileTests {
     try withFolder {
       let file = PrivateFile("pipe", in: folder)
       #expect(unsafe mkfifo(file.path, 0o600) == 0)
+      // Without a reader there is nobody to wait for.
+      #expect(throws: IdentityError.self) { try file.write([1], keepsDevices: true) }
       let reader = unsafe open(file.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       defer { close(reader) }
-      try file.write(Array("page".utf8))
+      try file.write(Array("page".utf8), keepsDevices: true)
       var bytes = [UInt8](repeating: 0, count: 8)
       #expect(unsafe read(reader, &bytes, 8) == 4)
       var status = stat()
       #expect(unsafe stat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
       // The system's own device for a full disk.
       let full = PrivateFile("full", in: URL(fileURLWithPath: "/dev"))
-      let error = #expect(throws: IdentityError.self) { try full.write([1]) }
+      let error = #expect(throws: IdentityError.self) { try full.write([1], keepsDevices: true) }
       #expect("\(error ?? .readable(path: ""))".contains("No space left"))
     }
   }

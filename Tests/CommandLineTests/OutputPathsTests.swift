@@ -24,20 +24,20 @@ struct OutputPathsTests {
     try withFiles {
       for name in ["in", "link", "../\(folder.lastPathComponent)/in"] {
         #expect(throws: CommandFailure.self) {
-          try OutputPaths.check(["--plot": path(name)], against: ["the capture": path("in")])
+          try OutputPaths.check([("--plot", path(name))], against: [("the capture", path("in"))])
         }
       }
-      try OutputPaths.check(["--plot": path("out")], against: ["the capture": path("in")])
-      try OutputPaths.check(["--plot": nil], against: ["the capture": nil])
+      try OutputPaths.check([("--plot", path("out"))], against: [("the capture", path("in"))])
+      try OutputPaths.check([("--plot", nil)], against: [("the capture", nil)])
     }
   }
 
   @Test func twoOutputsAreTwoFiles() throws {
     try withFiles {
       #expect(throws: CommandFailure.self) {
-        try OutputPaths.check(["--plot": path("new"), "--wav": path("./new")], against: [:])
+        try OutputPaths.check([("--plot", path("new")), ("--wav", path("./new"))], against: [])
       }
-      try OutputPaths.check(["--plot": "/dev/null", "--wav": "/dev/null"], against: [:])
+      try OutputPaths.check([("--plot", "/dev/null"), ("--wav", "/dev/null")], against: [])
     }
   }
 }

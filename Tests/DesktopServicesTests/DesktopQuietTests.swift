@@ -40,6 +40,18 @@ struct DesktopQuietTests {
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func busThatHasGoneInhibitsNothing() async throws {
+    guard let daemon = try BusDaemon() else { return }
+    let server = try #require(QuietServer(address: daemon.address, isQuiet: true))
+    defer { withExtendedLifetime(server) {} }
+    let quiet = DesktopQuiet(address: daemon.address)
+    quiet.start()
+    await reached { quiet.isOn }
+    daemon.stop()
+    await reached { !quiet.isOn }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func serverThatKnowsNoQuietDisturbs() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

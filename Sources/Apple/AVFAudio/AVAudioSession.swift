@@ -362,7 +362,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Delay from the voice path to the loudspeaker in seconds.
   ///
-  /// The measured fill of the playback buffer while the session is active, else the period.
+  /// The measured time from the writing of a frame until it is played while the session is active,
+  /// else the period.
   open var outputLatency: TimeInterval {
     let fill = voiceEngine?.statistics()?.playbackFillNanoseconds
     return fill.map { Double($0) / 1e9 } ?? ioBufferDuration

@@ -196,13 +196,22 @@ package struct SoundFile: Equatable, Sendable {
     (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
   }
 
-  // Floating-point files may have been written without regard to 1; a little more is clipping.
+  /// Highest sample of a file whose samples are whole numbers of 32 bits.
+  private static let mostExcess: Float = 2_147_483_648
+
+  // Floating-point files may have been written without regard to 1. A little more is clipping, and
+  // a few samples that are far beyond are damage.
   private static func limit(_ channels: inout [[Float]]) -> Float? {
     let highest = channels.reduce(Float(0)) { most, channel in
       channel.reduce(most) { max($0, abs($1)) }
     }
     guard highest > 1 else { return nil }
-    let isScaled = highest > 2
+    var (beyond, sounding) = (0, 0)
+    for channel in channels {
+      beyond += channel.count { abs($0) > 1 }
+      sounding += channel.count { $0 != 0 }
+    }
+    let isScaled = highest > 2 && highest <= mostExcess && 100 * beyond > sounding
     for channel in channels.indices {
       channels[channel] = channels[channel].map {
         isScaled ? $0 / highest : max(-1, min(1, $0))

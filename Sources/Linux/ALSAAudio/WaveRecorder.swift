@@ -52,8 +52,7 @@ struct WaveRecorder: ~Copyable {
       rate: rate,
       consumer: producer.makeConsumer(),
       closing: closing,
-      after: before,
-      to: path
+      after: before
     ) { count in
       Self.recorded.withLock { $0[path] = (count, rate) }
     }
@@ -103,7 +102,6 @@ struct WaveRecorder: ~Copyable {
     private var sampleCount: Int
     /// True once the disk has taken no more.
     private var isCutShort = false
-    private let path: String
     private let onEnd: (_ sampleCount: Int) -> Void
 
     init(
@@ -112,7 +110,6 @@ struct WaveRecorder: ~Copyable {
       consumer: consuming RingConsumer<Float>,
       closing: SharedFlag,
       after sampleCount: Int,
-      to path: String,
       onEnd: @escaping (_ sampleCount: Int) -> Void
     ) {
       self.descriptor = descriptor
@@ -120,7 +117,6 @@ struct WaveRecorder: ~Copyable {
       self.consumer = consumer
       self.closing = closing
       self.sampleCount = sampleCount
-      self.path = path
       self.onEnd = onEnd
     }
 
@@ -147,21 +143,11 @@ struct WaveRecorder: ~Copyable {
       let written = put(WaveFile.encode(block), at: 44 + 2 * sampleCount)
       sampleCount += written / 2
       guard written < 2 * block.count else { return }
-      // The header says what is there.
+      // The header says what is there: the call is worth more than the file.
       isCutShort = true
-      let reason = unsafe String(cString: strerror(errno))
-      report("the recording ends after \(sampleCount / rate.hertz) s: \(reason)")
     }
 
-    // The call is worth more than the file, and its user hears of it nonetheless.
-    private func report(_ text: String) {
-      let line = Array("file:\(path): \(text)\n".utf8)
-      _ = unsafe line.withUnsafeBytes { bytes in
-        unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-      }
-    }
-
-    // Number of bytes that were written; a full disk takes fewer, and `errno` is its error.
+    // Number of bytes that were written; a full disk takes fewer.
     @discardableResult
     private func put(_ bytes: [UInt8], at offset: Int) -> Int {
       var count = 0

@@ -32,6 +32,7 @@ package final class DesktopQuiet: Sendable {
 
   private func follow(_ bus: BusConnection) {
     note(nil)
+    bus.whenEnded { [weak self] in self?.note(nil) }
     bus.subscribe(to: BusConnection.properties, of: Self.service) { [weak self, weak bus] change in
       guard let self, let bus, change.member == "PropertiesChanged",
         change.arguments.first == .string(Self.service)

@@ -62,14 +62,17 @@ package struct PrivateFile: Sendable {
 
   /// Replaces the contents of the file: all of them, or none, since half a key would be a lost one.
   ///
+  /// - Parameters:
+  ///   - bytes: the new contents.
+  ///   - keepsDevices: true to write into a device or a pipe of that name, and leave it there.
   /// - Throws: an `IdentityError` if it cannot be written.
-  package func write(_ bytes: [UInt8]) throws(IdentityError) {
+  package func write(_ bytes: [UInt8], keepsDevices: Bool = false) throws(IdentityError) {
     var status = stat()
-    // A device or a pipe is no file to be replaced.
-    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+    if keepsDevices, unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      // A pipe that is not read from would be waited for.
+      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       defer { if descriptor >= 0 { close(descriptor) } }
-      guard descriptor >= 0 else { throw systemError() }
+      guard descriptor >= 0, fcntl(descriptor, F_SETFL, 0) == 0 else { throw systemError() }
       if let error = fill(descriptor, with: bytes) { throw systemError(error) }
       return
     }

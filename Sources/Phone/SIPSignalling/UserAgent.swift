@@ -422,10 +422,8 @@ public actor UserAgent {
       _ = unsafe re_refuse_interval(stack.sip, message, UInt32(SessionTimer.shortest))
       return
     }
-    let (replaced, isKnown) = unsafe replaced(by: message, over: stack)
-    guard isKnown else {
-      return unsafe stack.refuse(message, 481, "Call/Transaction Does Not Exist")
-    }
+    let (replaced, refusal) = unsafe replaced(by: message, over: stack)
+    if let refusal { return unsafe stack.refuse(message, refusal.code, refusal.phrase) }
     guard unsafe canTakeOffer(of: message, encryption) else {
       return unsafe stack.refuse(message, 488, "Not Acceptable Here", headers: Self.mediaWarning)
     }

@@ -47,7 +47,7 @@ struct AnalyseCommand: ParsableCommand {
   }
 
   func run() throws {
-    try OutputPaths.check(["--plot": plot], against: ["the capture": capture])
+    try OutputPaths.check([("--plot", plot)], against: [("the capture", capture)])
     guard let file = try CaptureReading.capture(at: capture) else {
       throw CommandFailure(reason: "\"\(capture)\" is no capture of tcpdump or Wireshark")
     }

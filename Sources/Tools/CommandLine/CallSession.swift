@@ -70,10 +70,7 @@ struct CallSession {
     style = call.displayStyle
     let folder = CallStore.defaultFolder.appendingPathComponent("recordings")
     recordings = call.recordings.map { URL(fileURLWithPath: $0) } ?? folder
-    try OutputPaths.check(
-      ["--report": call.report, "--playback": device.playback.flatMap(DeviceOptions.file)],
-      against: ["--capture": device.capture.flatMap(DeviceOptions.file)]
-    )
+    try device.checkFiles(beside: [("--report", call.report)])
     report = call.report.map { URL(fileURLWithPath: $0) }
     readsKeys = call.keys
     ringer = call.ringer

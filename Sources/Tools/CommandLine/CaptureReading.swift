@@ -25,7 +25,7 @@ enum CaptureReading {
       if let capture = try? byTshark(path) { return capture }
       if let part = try? CaptureFile.read(path, readsDamaged: true), part.hasStreams { return part }
       let reason = if case .unreadable(let reason) = error { reason } else { "" }
-      // One that is not installed cannot be started.
+      // One that is not installed has no version.
       let hasTshark = (try? ExternalProgram.output(of: "tshark", ["--version"]))?.isWhole == true
       let advice = hasTshark ? ", nor by tshark" : "; with tshark installed it may be"
       throw CommandFailure(reason: "\"\(path)\" cannot be read: \(reason)\(advice)")
@@ -53,11 +53,13 @@ enum CaptureReading {
     guard let capture = try capture(at: path) else { return nil }
     for obstacle in capture.obstacles { Terminal.printError("\"\(path)\": \(obstacle)") }
     do throws(PacketCapture.ChoiceError) {
-      return try PacketCapture.choose(
+      let chosen = try PacketCapture.choose(
         among: capture.streams(clockRate: clockRate),
         named: name,
         obstacles: capture.obstacles
       )
+      guard chosen.hasDelays else { throw .untimed(chosen.summary) }
+      return chosen
     } catch {
       throw CommandFailure(reason: "\"\(path)\" \(error)")
     }

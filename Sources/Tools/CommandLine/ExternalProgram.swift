@@ -14,7 +14,7 @@ enum ExternalProgram {
 
   /// Runs a program to its end, and returns what it has printed.
   ///
-  /// `isWhole` is false if it reports a failure. Throws if it cannot be started.
+  /// `isWhole` is false if it is missing or reports a failure.
   static func output(
     of name: String,
     _ arguments: [String]

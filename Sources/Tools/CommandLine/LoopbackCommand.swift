@@ -51,6 +51,7 @@ struct LoopbackCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    try deviceOptions.checkFiles(beside: [("--plot", plot)])
     do {
       let measurement = try await measure()
       guard let report = LoopbackReport(measurement)

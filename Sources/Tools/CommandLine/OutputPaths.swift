@@ -9,8 +9,8 @@ enum OutputPaths {
   /// Each has the name of its option, and nil for a path that was not given. Devices and pipes take
   /// what they are given.
   static func check(
-    _ outputs: KeyValuePairs<String, String?>,
-    against inputs: KeyValuePairs<String, String?>
+    _ outputs: [(name: String, path: String?)],
+    against inputs: [(name: String, path: String?)]
   ) throws {
     var known: [(name: String, file: String)] = inputs.compactMap { name, path in
       path.flatMap(identity).map { (name, $0) }

@@ -152,8 +152,8 @@ struct SimulateCommand: ParsableCommand {
 
   private func simulate() throws {
     try OutputPaths.check(
-      ["--plot": plot, "--wav": wav],
-      against: ["--trace": trace, "--speech": speech]
+      [("--plot", plot), ("--wav", wav)],
+      against: [("--trace", trace), ("--speech", speech)]
     )
     var far = SimulatedCall.Party()
     far.card.captureDrift = drift

@@ -95,25 +95,31 @@ extension UserAgent {
 
   /// Returns the call that a request asks to replace, nil if it asks for none.
   ///
-  /// `isKnown` is false if the request names a call that does not exist, or that its sender may not
-  /// name. A sender that knows the dialog's identifiers has seen its messages (RFC 3891 section 8),
-  /// which proves little if these were not encrypted.
+  /// It is refused if it names a call that does not exist, that its sender may not name, or that
+  /// has been answered already where only a ringing one is meant (RFC 3891 section 3). A sender that
+  /// knows the dialog's identifiers has seen its messages (RFC 3891 section 8), which proves little
+  /// if these were not encrypted.
   @unsafe
   func replaced(
     by message: UnsafePointer<sip_msg>,
     over stack: SIPStack
-  ) -> (call: ReplacedCall?, isKnown: Bool) {
+  ) -> (call: ReplacedCall?, refusal: RequestCheck.Refusal?) {
     var text = [CChar](repeating: 0, count: 512)
     unsafe re_replaced(message, &text, text.count)
     let value = String(cStringBytes: text)
-    guard !value.isEmpty else { return (nil, true) }
+    guard !value.isEmpty else { return (nil, nil) }
     guard let name = DialogName(value),
       let call = calls.values.first(where: {
         $0.stack === stack && $0.isEstablished && $0.isNamed(name)
       }),
       let isProven = unsafe provesName(of: call, message, over: stack)
-    else { return (nil, false) }
-    return (ReplacedCall(id: call.id, isNameProven: isProven), true)
+    else {
+      return (nil, RequestCheck.Refusal(code: 481, phrase: "Call/Transaction Does Not Exist"))
+    }
+    guard !name.isEarlyOnly else {
+      return (nil, RequestCheck.Refusal(code: 486, phrase: "Busy Here"))
+    }
+    return (ReplacedCall(id: call.id, isNameProven: isProven), nil)
   }
 
   // Whether the caller can only have the name of the call's dialog from one of its two sides: by

@@ -45,6 +45,7 @@ struct CheckCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    try deviceOptions.checkFiles()
     let report = CheckReport(isJSON: json)
     report.begin(String(localized: "the headset, for \(Int(seconds)) s"))
     checkSound(report)

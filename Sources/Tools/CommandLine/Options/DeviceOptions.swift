@@ -83,8 +83,16 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
-  /// Path of the file that a device's name stands for; nil for any other device.
-  static func file(_ name: String) -> String? {
+  /// Throws a `CommandFailure` if the loudspeaker's file, or another output, is the microphone's.
+  func checkFiles(beside outputs: [(name: String, path: String?)] = []) throws {
+    try OutputPaths.check(
+      [("--playback", playback.flatMap(Self.file))] + outputs,
+      against: [("--capture", capture.flatMap(Self.file))]
+    )
+  }
+
+  // Path of the file that a device's name stands for; nil for any other device.
+  private static func file(_ name: String) -> String? {
     if case .file(let path) = DeviceName(name) { path } else { nil }
   }
 

@@ -48,7 +48,7 @@ struct CallRecorder {
     do {
       // It says who was called, and when: it is for its owner.
       let owned = PrivateFile(file.lastPathComponent, in: file.deletingLastPathComponent())
-      try owned.write(Array(page.utf8))
+      try owned.write(Array(page.utf8), keepsDevices: true)
       return nil
     } catch {
       return String(localized: "cannot write the report: \("\(error)")")

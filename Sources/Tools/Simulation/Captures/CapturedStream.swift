@@ -47,8 +47,8 @@ package struct CapturedStream: Sendable {
   package let jitter: (mean: Double, most: Double)
   /// The longest time between two packets that follow each other, in milliseconds.
   package let longestGap: Double
-  /// True if packets leave several at a time, as by the period of a sound card, which is how a
-  /// machine sends and no network delivers.
+  /// True if packets come several at a time with the same pause in between, as a machine sends them
+  /// by the period of its sound card: such jitter is no network's.
   let leavesInBlocks: Bool
   /// Delays beyond the fastest packet's in milliseconds, in ascending order.
   private let delays: [Double]
@@ -89,7 +89,8 @@ package struct CapturedStream: Sendable {
       .filter { (0...Self.longestPause).contains($0) }
     duration = Double(gaps.reduce(0, &+)) / 1e9
     longestGap = Double(gaps.max() ?? 0) / 1e6
-    leavesInBlocks = Self.areBlocks(gaps.map { Double($0) / 1e6 })
+    let arrivals = timeline.entries.sorted { $0.place < $1.place }.map(\.arrival)
+    leavesInBlocks = Self.areBlocks(zip(arrivals, arrivals.dropFirst()).map { $1 - $0 })
     jitter = Self.jitter(of: flow, events: events, rates, timeline)
     let all = timeline.entries.filter(\.isTimed).map { $0.arrival - $0.departure }.sorted()
     delays = all.map { $0 - all[0] }
@@ -142,7 +143,9 @@ package struct CapturedStream: Sendable {
     var (value, sum, most, count) = (0.0, 0.0, 0.0, 0)
     var before: RTPFlow.Packet?
     for (place, packet) in flow.packets.enumerated()
-    where !events.contains(packet.payloadType) && !timeline.copies.contains(place) {
+    where !events.contains(packet.payloadType) && !timeline.copies.contains(place)
+      && !timeline.strays.contains(place)
+    {
       defer { before = packet }
       if timeline.jumps.contains(place) { continue }
       guard let rate = rates[packet.payloadType] else { continue }
@@ -150,7 +153,9 @@ package struct CapturedStream: Sendable {
       let ticks = Int32(bitPattern: packet.timestamp &- before.timestamp)
       let sent = Double(ticks) * 1_000 / Double(rate)
       let arrived = Double(packet.arrival &- before.arrival) / 1e6
-      guard packet.sequence != before.sequence else { continue }
+      // Nor is what no network makes.
+      guard packet.sequence != before.sequence, abs(arrived - sent) < StreamTimeline.longestSpike
+      else { continue }
       count += 1
       value += (abs(arrived - sent) - value) / 16
       sum += value

@@ -26,6 +26,8 @@ struct StreamTimeline {
   private(set) var copies: Set<Int> = []
   /// Places in the flow at which the timestamps, or the clock of the capture, jumped.
   private(set) var jumps: Set<Int> = []
+  /// Places in the flow of packets that belong nowhere, by their numbers and their timestamps.
+  private(set) var strays: Set<Int> = []
   /// Packets that came after one with a higher number.
   private(set) var reordered = 0
   /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
@@ -49,7 +51,7 @@ struct StreamTimeline {
   /// Step of the capture's clock, in nanoseconds, from which on it was set back.
   private static let setBack: Int64 = 1_000_000
   /// The longest delay that is no jump, in milliseconds.
-  private static let longestSpike = 10_000.0
+  static let longestSpike = 10_000.0
 
   private typealias Numbered = (number: Int64, place: Int, packet: RTPFlow.Packet)
 
@@ -65,9 +67,12 @@ struct StreamTimeline {
       earliest = min(earliest, entry.place)
     }
     // In the order of the packets time runs back only where the clock was set.
+    let order = entries.indices.sorted { entries[$0].place < entries[$1].place }
+    var next = 0
     for (place, pair) in zip(flow.packets, flow.packets.dropFirst()).enumerated()
     where pair.0.arrival &- pair.1.arrival > Self.setBack {
-      if let index = entries.firstIndex(where: { $0.place > place }) { changes.insert(index) }
+      while next < order.count, entries[order[next]].place <= place { next += 1 }
+      if next < order.count { changes.insert(order[next]) }
     }
     align()
     levelSkew()
@@ -100,18 +105,25 @@ struct StreamTimeline {
     let strangers = flow.typesNumberedByThemselves
     for (place, packet) in packets.enumerated() where !strangers.contains(packet.payloadType) {
       var step = last.map { Self.step(from: $0, to: packet, usual, clockRate) } ?? 1
+      var isRepeated = false
       // What has been there with another timestamp is no copy.
       if let known = step, known <= 0, let before = recent[newest + Int64(known)],
         before != packet.timestamp
       {
         step = nil
+        isRepeated = true
       }
       if step == nil, let last, !Self.goesOn(from: place, in: packets, not: last) {
         // A straggler, as what follows goes on as before.
         let late = Int(Int16(bitPattern: packet.sequence &- last.sequence))
-        guard late <= 0 else { continue }
+        guard newest + Int64(late) >= numbered.first?.number ?? 0,
+          Self.isLate(packet, behind: last, by: late, usual)
+        else {
+          strays.insert(place)
+          continue
+        }
         step = late
-      } else if step == nil, let (number, before) = former,
+      } else if step == nil, !isRepeated, let (number, before) = former,
         case (1..<Self.near)? = Self.step(from: before, to: packet, usual, clockRate)
       {
         // The last one had overtaken all that was held back, and what follows goes on before it.
@@ -130,6 +142,19 @@ struct StreamTimeline {
       }
     }
     return numbered
+  }
+
+  // True if the timestamp of a packet is as far back as its number.
+  private static func isLate(
+    _ packet: RTPFlow.Packet,
+    behind last: RTPFlow.Packet,
+    by step: Int,
+    _ usual: Double?
+  ) -> Bool {
+    let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    guard step <= 0, ticks <= 0 else { return false }
+    guard step < -near, let usual else { return true }
+    return (0.25...4).contains(ticks / (Double(step) * usual))
   }
 
   // True if most of what follows a packet counts on from it, and not from the one before.
@@ -296,7 +321,9 @@ struct StreamTimeline {
 
   // A line through the fastest packets of each part, where there is one.
   private mutating func levelSkew() {
-    guard let first = entries.first, let last = entries.last else { return }
+    guard let first = entries.first, let last = entries.last,
+      entries.contains(where: \.isTimed)
+    else { return }
     let span = last.departure - first.departure
     guard span > 1, max(span, last.arrival - first.arrival) >= 30_000 else { return }
     let parts = min(64, max(6, Int(span / 10_000)))

@@ -2,8 +2,8 @@ import MediaCore
 
 /// Oscillator that paces a sound card, at its rate more or less.
 ///
-/// It computes exactly, in whole numbers, for any length of call, so that every machine simulates
-/// the same.
+/// It computes in whole numbers, exactly but for a rate that is rounded to a thousandth of a hertz,
+/// for any length of call, so that every machine simulates the same.
 struct Oscillator: Sendable {
   private static let second: Int64 = 1_000_000_000
   private let millihertz: Int64
