@@ -96,9 +96,9 @@ extension UserAgent {
   /// Returns the call that a request asks to replace, nil if it asks for none.
   ///
   /// It is refused if it names a call that does not exist, that its sender may not name, or that
-  /// has been answered already where only a ringing one is meant (RFC 3891 section 3). A sender that
-  /// knows the dialog's identifiers has seen its messages (RFC 3891 section 8), which proves little
-  /// if these were not encrypted.
+  /// has been answered already where only a ringing one is meant (RFC 3891 section 3). A sender
+  /// that knows the dialog's identifiers has seen its messages (RFC 3891 section 8), which proves
+  /// little if these were not encrypted.
   @unsafe
   func replaced(
     by message: UnsafePointer<sip_msg>,
