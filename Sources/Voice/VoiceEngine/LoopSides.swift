@@ -48,16 +48,9 @@ struct LoopLoudspeaker: ~Copyable {
     stillness = StallWatchdog(device)
   }
 
-  /// Notes a write behind `queued` frames of a device.
-  ///
-  /// One that takes whole blocks took the last `age` nanoseconds ago, and plays it for a period.
-  mutating func noteWriting(
-    behind queued: FrameCount,
-    age: Int64?,
-    to device: borrowing some AudioDevice & ~Copyable
-  ) {
-    var lead = device.playbackRate.nanoseconds(of: queued)
-    if let age { lead += max(0, device.playbackRate.nanoseconds(of: device.playbackPeriod) - age) }
+  /// Notes that the frame written now is played that many nanoseconds later.
+  @_noAllocation @_noLocks
+  mutating func noteLead(_ lead: Int64) {
     leadNanoseconds = lead + ((leadNanoseconds ?? lead) - lead) / 16 * 15
   }
 }

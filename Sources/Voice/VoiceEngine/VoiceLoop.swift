@@ -270,7 +270,10 @@ final class VoiceLoop<
 
     let wanted = loudspeaker.level.framesToWrite(queued: queued, at: now)
     guard wanted > 0 else { return loudspeaker.level.noteWriting(queued: queued) }
-    loudspeaker.noteWriting(behind: queued, age: age, to: device)
+    // What takes whole blocks took the last one so long ago, and plays it for a period.
+    var lead = device.playbackRate.nanoseconds(of: queued)
+    if let age { lead += max(0, device.playbackRate.nanoseconds(of: device.playbackPeriod) - age) }
+    loudspeaker.noteLead(lead)
     let frames = min(loudspeaker.chain.inputFrames(for: wanted), 4_096)
     mix.fill(0, count: frames)
     var ahead: Int64 = 0
