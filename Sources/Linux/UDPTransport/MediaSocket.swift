@@ -244,7 +244,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     var arrival = realtime_arrival()
     let length = unsafe realtime_receive(descriptor, buffer.address, buffer.count, &arrival)
     guard length >= 0 else {
-      let isTelling = isTelling(CInt(truncatingIfNeeded: -length))
+      let isTelling = Self.isTelling(CInt(truncatingIfNeeded: -length))
       hasErrors = hasErrors || isTelling
       if takeRefusal() { return .refused }
       guard !isTelling else { return .failed }
@@ -325,21 +325,31 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     isControl: Bool
   ) {
     guard isConnected, length <= datagram.count, maySend() else { return }
-    // A pending error of another datagram is reported instead of sending: send again.
-    for _ in 0..<2 {
-      let sent =
-        isControl
-        ? unsafe realtime_send(descriptor, datagram.address, length, &remoteControl.raw)
-        : unsafe realtime_send(descriptor, datagram.address, length, &remote.raw)
-      guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { break }
-      hasErrors = true
-    }
+    let hadError =
+      isControl
+      ? Self.send(datagram, length, by: descriptor, to: &remoteControl)
+      : Self.send(datagram, length, by: descriptor, to: &remote)
+    if hadError { hasErrors = true }
     guard sendsToBoth, !isControl else { return }
+    if Self.send(datagram, length, by: descriptor, to: &admitted) { hasErrors = true }
+  }
+
+  // A pending error of another datagram is reported instead of sending: it is sent again then. True
+  // if there was one.
+  @_noAllocation @_noLocks
+  private static func send(
+    _ datagram: borrowing ByteBuffer,
+    _ length: Int,
+    by descriptor: CInt,
+    to address: inout AddressStorage
+  ) -> Bool {
+    var hadError = false
     for _ in 0..<2 {
-      let sent = unsafe realtime_send(descriptor, datagram.address, length, &admitted.raw)
-      guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { return }
-      hasErrors = true
+      let sent = unsafe realtime_send(descriptor, datagram.address, length, &address.raw)
+      guard sent < 0, isTelling(CInt(truncatingIfNeeded: -sent)) else { break }
+      hadError = true
     }
+    return hadError
   }
 
   /// Also accepts media from the source of the last datagram, one of voice.
@@ -405,7 +415,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   // True if an error may be about a datagram that was sent before.
   @_noAllocation @_noLocks
-  private func isTelling(_ code: CInt) -> Bool {
+  private static func isTelling(_ code: CInt) -> Bool {
     code != EAGAIN && code != EINTR && code != ENOBUFS
   }
 
