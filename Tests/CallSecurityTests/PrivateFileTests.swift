@@ -31,7 +31,7 @@ struct PrivateFileTests {
     try withFolder {
       let file = PrivateFile("pipe", in: folder)
       #expect(unsafe mkfifo(file.path, 0o600) == 0)
-      // Without a reader there is nobody to wait for.
+      // A pipe without a reader is an error, and not waited for.
       #expect(throws: IdentityError.self) { try file.write([1], keepsDevices: true) }
       let reader = unsafe open(file.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       defer { close(reader) }

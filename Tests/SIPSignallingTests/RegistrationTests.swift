@@ -140,6 +140,21 @@ struct RegistrationTests {
     #expect(given == reason)
   }
 
+  /// No password was tried, so none is wrong.
+  @Test mutating func digestThatIsNotKnownIsTheReason() {
+    _ = locate([first])
+    let effects = handle(
+      .refused(code: 401, phrase: "Unauthorized", advice: .init(isDigestUnknown: true))
+    )
+    guard
+      case .report(.failed("the server asks for a digest that is not known here", _))? =
+        effects.first
+    else {
+      Issue.record("\(effects)")
+      return
+    }
+  }
+
   @Test mutating func shortTimeIsRaisedOnce() {
     _ = locate([first])
     let tooBrief = Registration.Event.refused(

@@ -230,11 +230,9 @@ final class SIPStack {
     nonisolated(unsafe) let stack = self
     let isForged = agent.assumeIsolated { unsafe $0.isForged(request, over: stack) }
     if unsafe isForged || re_answers_elsewhere(message) { return true }
-    guard let refusal = unsafe RequestCheck(message).refusal else {
-      let isInvitation = unsafe re_is_method(message, "INVITE") != 0
-      if isInvitation, unsafe DescriptionBody(of: message).content == .none {
-        unsafe re_skip_body(message)
-      }
+    let check = unsafe RequestCheck(message)
+    guard let refusal = check.refusal else {
+      if check.method == "INVITE", check.ignoresBody { unsafe re_skip_body(message) }
       let isAnswered = agent.assumeIsolated { unsafe $0.gotEarly(request, over: stack) }
       return unsafe isAnswered || takesNotice(of: message) || dropsLate(message)
     }
@@ -338,10 +336,10 @@ final class SIPStack {
   @unsafe
   private func takesNotice(of message: UnsafePointer<sip_msg>) -> Bool {
     guard let account, unsafe re_is_method(message, "NOTIFY") != 0,
-      unsafe message.pointee.to.tag.l == 0, unsafe origin(of: message) != .elsewhere,
-      unsafe re_waiting_messages(message) >= 0
+      unsafe message.pointee.to.tag.l == 0, unsafe origin(of: message) != .elsewhere
     else { return false }
     let count = unsafe Int(re_waiting_messages(message))
+    guard count >= 0 else { return false }
     _ = unsafe re_reply(sip, message, 200, "OK")
     agent.assumeIsolated { $0.line(of: account.address)?.noteMessages(count) }
     return true

@@ -25,6 +25,8 @@ struct RequestCheck: Equatable, Sendable {
   var available = 0
   /// True if there is a body without a readable session description.
   var hasUnknownBody = false
+  /// True if there is no body, or one that a receiver may ignore.
+  var ignoresBody = false
   /// True if the body is compressed or encoded in another way (`Content-Encoding`).
   var isEncoded = false
   /// Extensions that the far side requires (`Require`).
@@ -115,7 +117,8 @@ extension RequestCheck {
     let length = unsafe message.pointee.clen
     contentLength = unsafe length.p == nil ? nil : String(length)
     available = unsafe message.pointee.mb.map { unsafe Int(mbuf_get_left($0)) } ?? 0
-    hasUnknownBody = unsafe DescriptionBody(of: message).content == .unknown
+    let content = unsafe DescriptionBody(of: message).content
+    (hasUnknownBody, ignoresBody) = (content == .unknown, content == .none)
     isEncoded = unsafe Self.values(of: SIP_HDR_CONTENT_ENCODING, in: message)
       .contains { $0.lowercased() != "identity" }
     required = unsafe Self.values(of: SIP_HDR_REQUIRE, in: message)
