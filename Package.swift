@@ -449,7 +449,7 @@ let package = Package(
       "CallSecurity",
       ["CallSecurity", "CVirtualTime", "MediaCore", "Simulation", "SRTP", "UDPTransport"]
     ),
-    tests("ICE", ["ICE", "MediaCore", "UDPTransport"]),
+    tests("ICE", ["ICE", "MediaCore", "Simulation", "UDPTransport"]),
     tests("DigestAuthentication", ["CLibre", "DigestAuthentication", "MediaCore"]),
     tests(
       "SIPSignalling",

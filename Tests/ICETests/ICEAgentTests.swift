@@ -232,4 +232,28 @@ struct ICEAgentTests {
     #expect(scene.sides[1].paths.last?.remote.host == "203.0.113.77")
     #expect(scene.sides.map(\.hasExpired) == [false, false])
   }
+
+  /// RFC 8445 section 5.1.1.3: candidates of one foundation are tried one after another.
+  @Test("each kind and each address of the machine has a foundation of its own")
+  func foundations() {
+    let (first, second) = (
+      ICEScene.address("192.0.2.1", 5_004), ICEScene.address("198.51.100.7", 5_004)
+    )
+    let outside = ICEScene.address("203.0.113.1", 40_000)
+    let candidates = [
+      ICECandidate(.host, first), ICECandidate(.host, second), ICECandidate(.relayed, outside),
+      ICECandidate(.serverReflexive, outside, related: first),
+      ICECandidate(.serverReflexive, outside, related: second),
+    ]
+    #expect(Set(candidates.map(\.foundation)).count == candidates.count)
+    let other = ICECandidate(.host, ICEScene.address("192.0.2.1", 6_000))
+    #expect(other.foundation == candidates[0].foundation)
+    // 1 to 32 letters, digits, "+" and "/" (RFC 8839 section 5.1).
+    #expect(
+      candidates.allSatisfy {
+        (1...32).contains($0.foundation.utf8.count)
+          && $0.foundation.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+      }
+    )
+  }
 }

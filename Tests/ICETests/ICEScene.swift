@@ -1,4 +1,5 @@
 import MediaCore
+import Simulation
 import UDPTransport
 
 @testable import ICE
@@ -81,6 +82,8 @@ struct ICEScene {
     let at: Int64
   }
 
+  /// Size of a check with its headers; exact enough for a link's rate.
+  private static let packetBytes = 130
   static let server = SocketAddress(host: "198.51.100.1", port: 3_478)
   /// Address of the STUN server with IPv6.
   static let newServer = SocketAddress(host: "2001:db8:51::1", port: 3_478)
@@ -91,6 +94,8 @@ struct ICEScene {
   private var generator = SeededGenerator(seed: 7)
   /// Share of the packets that is lost, 0 to 1.
   var loss = 0.0
+  /// The networks that each side sends through, in place of `loss` and `delay`; empty without.
+  var networks: [EmulatedNetwork] = []
   var delay: Int64 = 20_000_000
   /// Additional delay of relayed packets, in nanoseconds.
   var relayDelay: Int64 = 10_000_000
@@ -178,15 +183,27 @@ struct ICEScene {
       : isLocal ? inside : sides[index].router.translate(from: inside, to: destination)
     guard let source else { return }
     let isByRelay = base == .relay || destination.host == relayHost
-    packets.append(
-      Packet(
-        message: message,
-        password: password,
-        source: source,
-        destination: destination,
-        at: now + delay + (isByRelay ? relayDelay : 0)
+    for at in arrivals(ofPacketBy: index) {
+      packets.append(
+        Packet(
+          message: message,
+          password: password,
+          source: source,
+          destination: destination,
+          at: at + (isByRelay ? relayDelay : 0)
+        )
       )
+    }
+  }
+
+  // None for a packet that is lost, two for one that is doubled.
+  private mutating func arrivals(ofPacketBy index: Int) -> [Int64] {
+    guard !networks.isEmpty else { return [now + delay] }
+    let fate = networks[index].fate(
+      sentAt: MonotonicInstant(nanoseconds: now),
+      byteCount: Self.packetBytes
     )
+    return [fate.arrival, fate.copy].compactMap { $0?.nanoseconds }
   }
 
   // All but the number of the host.
@@ -199,15 +216,19 @@ struct ICEScene {
     if [Self.server, Self.newServer].contains(packet.destination) {
       var answer = BindingMessage(.success, transaction: packet.message.transaction)
       answer.mapped = packet.source
-      packets.append(
-        Packet(
-          message: answer,
-          password: nil,
-          source: packet.destination,
-          destination: packet.source,
-          at: now + delay
+      // It takes the way of what the other side sends.
+      let isOfFirst = packet.source.host == sides[0].router.outside
+      for at in arrivals(ofPacketBy: isOfFirst ? 1 : 0) {
+        packets.append(
+          Packet(
+            message: answer,
+            password: nil,
+            source: packet.destination,
+            destination: packet.source,
+            at: at
+          )
         )
-      )
+      }
       return
     }
     for index in sides.indices {

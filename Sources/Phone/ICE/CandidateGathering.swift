@@ -28,7 +28,7 @@ extension ICEAgent {
       isRepeated: true,
       sentAt: now,
       nextAt: now.advanced(byNanoseconds: Self.firstPause),
-      pause: Self.firstPause * 2
+      pause: Self.firstPause * 3 / 2
     )
     exchanges.append(exchange)
     return sending(exchange)

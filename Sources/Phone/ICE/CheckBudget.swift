@@ -6,7 +6,7 @@
 /// receiver of the check knows its transaction. A budget lives as long as the call.
 struct CheckBudget: Equatable, Sendable {
   /// Most checks to one host before one of them is answered.
-  static let checks = 25
+  static let checks = 50
   /// Most hosts that are tried.
   static let hosts = 64
 

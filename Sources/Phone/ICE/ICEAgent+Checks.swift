@@ -278,7 +278,7 @@ extension ICEAgent {
       nextAt: now.advanced(
         byNanoseconds: purpose == .consent ? Self.consentPause * 3 / 4 : Self.firstPause
       ),
-      pause: Self.firstPause * 2
+      pause: Self.firstPause * 3 / 2
     )
     exchanges.append(exchange)
     return sending(exchange)

@@ -129,9 +129,18 @@ package struct ICEAgent: Sendable {
 
   /// Pause between the starts of two checks, in nanoseconds (RFC 8445 section 14).
   static let pace: Int64 = 20_000_000
-  /// The first pause before a request is repeated, in nanoseconds; each later one is twice as long.
+  /// Pauses before a request is repeated, in nanoseconds: each is half as long again as the one
+  /// before, up to `longestPause`.
+  ///
+  /// Where one packet in five is lost each way, a third of all requests fail, and pauses that double
+  /// (RFC 8489 section 6.2.1) leave five chances in as many seconds.
   static let firstPause: Int64 = 100_000_000
-  static let attemptLimit = 6
+  static let longestPause: Int64 = 300_000_000
+  /// Most times that a request is sent; a check, as long as there is no path yet, until the time
+  /// for all checks is over.
+  static let attemptLimit = 8
+  /// Time for the answer to the last of them, in nanoseconds.
+  static let lastPause: Int64 = 1_000_000_000
   /// Time for all checks, in nanoseconds; `followingPatience` is that of the controlled side, since
   /// the controlling side is to give up first.
   private static let checkPatience: Int64 = 8_000_000_000
@@ -301,14 +310,18 @@ package struct ICEAgent: Sendable {
     var effects: [Effect] = []
     for index in exchanges.indices.reversed() where now >= exchanges[index].nextAt {
       let exchange = exchanges[index]
-      guard exchange.isRepeated, exchange.attempts < Self.attemptLimit else {
+      let isPersistent = exchange.purpose == .check && phase != .connected
+      guard exchange.isRepeated, isPersistent || exchange.attempts < Self.attemptLimit else {
         exchanges.remove(at: index)
-        giveUp(exchange)
+        giveUp(exchange, at: now)
         continue
       }
       exchanges[index].attempts += 1
-      exchanges[index].nextAt = now.advanced(byNanoseconds: exchange.pause)
-      exchanges[index].pause = exchange.pause * 2
+      let isLast = !isPersistent && exchange.attempts + 1 == Self.attemptLimit
+      exchanges[index].nextAt = now.advanced(
+        byNanoseconds: isLast ? Self.lastPause : exchange.pause
+      )
+      exchanges[index].pause = min(exchange.pause * 3 / 2, Self.longestPause)
       // What has been sent may be answered until its time is over.
       guard exchange.purpose == .gathering || mayCheck(exchange.base, exchange.destination) else {
         continue
@@ -319,10 +332,16 @@ package struct ICEAgent: Sendable {
     return effects
   }
 
-  mutating func giveUp(_ exchange: Exchange) {
-    guard exchange.purpose == .check || exchange.purpose == .nomination,
-      let index = pairs.firstIndex(where: { $0.isFor(exchange.base, exchange.destination) })
+  mutating func giveUp(_ exchange: Exchange, at now: MonotonicInstant) {
+    guard let index = pairs.firstIndex(where: { $0.isFor(exchange.base, exchange.destination) })
     else { return }
-    pairs[index].state = .failed
+    switch exchange.purpose {
+    case .gathering, .consent: return
+    case .check: pairs[index].state = .failed
+    case .nomination:
+      // It has worked before: what was lost may be the nominations alone.
+      pairs[index].state = .waiting
+      nextCheckAt = nextCheckAt ?? now
+    }
   }
 }

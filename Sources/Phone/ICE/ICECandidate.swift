@@ -65,15 +65,22 @@ package struct ICECandidate: Equatable, Sendable {
     return kind.preference << 24 | local << 8 | 255
   }
 
-  /// Text that is the same for candidates that fail and succeed together (RFC 8445 section
-  /// 5.1.1.3).
+  /// The same text for candidates of one kind with one base, and another one for others (RFC 8445
+  /// section 5.1.1.3): a far side tries those of one text one after another.
   package var foundation: String {
-    switch kind {
-    case .host: "1"
-    case .serverReflexive: "2"
-    case .peerReflexive: "3"
-    case .relayed: "4"
+    let type =
+      switch kind {
+      case .host: "1"
+      case .serverReflexive: "2"
+      case .peerReflexive: "3"
+      case .relayed: "4"
+      }
+    let base = kind == .serverReflexive || kind == .peerReflexive ? related ?? address : address
+    // FNV-1a: an address is longer than what a description should repeat.
+    let hash = base.host.utf8.reduce(2_166_136_261 as UInt32) {
+      ($0 ^ UInt32($1)) &* 16_777_619
     }
+    return type + String(hash, radix: 16)
   }
 }
 
@@ -81,7 +88,7 @@ package struct ICECandidate: Equatable, Sendable {
 package struct ICECredentials: Equatable, Sendable {
   /// The user name fragment: 4 to 256 letters, digits, `+` and `/`.
   package let userFragment: String
-  /// The password: 22 to 256 characters of that set.
+  /// The password: 22 to 256 letters, digits, `+` and `/`.
   package let password: String
 
   /// Credentials that a description names.
@@ -109,7 +116,7 @@ package struct ICECredentials: Equatable, Sendable {
   }
 }
 
-/// The part of a description about the addresses of one side (RFC 8839).
+/// The ICE attributes of one side's session description (RFC 8839).
 package struct ICEDescription: Equatable, Sendable {
   /// The credentials that authenticate checks sent to that side.
   package var credentials: ICECredentials
