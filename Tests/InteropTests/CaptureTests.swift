@@ -102,6 +102,22 @@ struct CaptureTests {
     }
   }
 
+  /// A pipe gives the same figures as the file.
+  @Test(arguments: ["-", "/dev/stdin"]) func aPipeIsRead(name: String) throws {
+    let file = try write()
+    let plain = try Bench.run(["analyse", file, "--json"])
+    #expect(plain.waitForExit() == 0, "\(plain.output)")
+    let program = try #require(ProgramUnderTest.url).path
+    func shell(_ line: String) throws -> ProgramRun {
+      try ProgramRun("/bin/sh", ["-c", line, "sh", file, program, name])
+    }
+    let piped = try shell(#"cat "$1" | "$2" analyse "$3" --json"#)
+    #expect(piped.waitForExit() == 0, "\(piped.output)")
+    #expect(piped.output == plain.output)
+    let other = try shell(#"echo nothing | "$2" analyse "$3""#)
+    #expect(other.waitForExit() == 1 && other.printed("\"\(name)\" is no capture"))
+  }
+
   @Test func theReceivedStreamIsTakenAndNamed() throws {
     let file = try write()
     let run = try Bench.run([

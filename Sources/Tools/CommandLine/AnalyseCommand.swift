@@ -18,7 +18,7 @@ struct AnalyseCommand: ParsableCommand {
     shouldDisplay: !HelpScreen.isShort
   )
 
-  @Argument(help: "The capture.")
+  @Argument(help: "The capture; - is the standard input.")
   var capture: String
 
   @Option(
@@ -48,7 +48,7 @@ struct AnalyseCommand: ParsableCommand {
 
   func run() throws {
     try OutputPaths.check([("--plot", plot)], against: [("the capture", capture)])
-    guard let file = try CaptureReading.capture(at: capture) else {
+    guard let file = try CaptureReading.capture(inFileOrPipe: capture) else {
       throw CommandFailure(reason: "\"\(capture)\" is no capture of tcpdump or Wireshark")
     }
     let streams = file.streams(clockRate: clock)

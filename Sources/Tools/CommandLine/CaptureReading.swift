@@ -1,11 +1,46 @@
 import Foundation
+import Glibc
 import Localization
 import Simulation
 
 /// Reader of network captures, by libpcap or else by Wireshark's `tshark` if that is installed.
 enum CaptureReading {
-  /// Reads the RTP in a file; nil if it is no capture.
-  static func capture(at path: String) throws -> PacketCapture? {
+  /// Reads the RTP in a file, in a pipe or, as `-`, in the standard input; nil if it is no capture.
+  ///
+  /// What comes through a pipe is copied to a temporary file first, since it is read twice.
+  static func capture(inFileOrPipe name: String) throws -> PacketCapture? {
+    let path = name == "-" ? "/dev/stdin" : name
+    var status = stat()
+    let isKnown = unsafe stat(path, &status) == 0
+    guard isKnown, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
+      return try capture(at: path)
+    }
+    let files = FileManager.default
+    let copy = files.temporaryDirectory.appendingPathComponent("sidetone-\(UUID().uuidString)")
+    guard let input = FileHandle(forReadingAtPath: path) else {
+      throw CommandFailure("cannot read \"\(path)\"")
+    }
+    defer { try? files.removeItem(at: copy) }
+    do {
+      // A capture is what people said.
+      _ = files.createFile(
+        atPath: copy.path,
+        contents: nil,
+        attributes: [.posixPermissions: 0o600]
+      )
+      let output = try FileHandle(forWritingTo: copy)
+      while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
+        try output.write(contentsOf: piece)
+      }
+      try output.close()
+    } catch {
+      throw CommandFailure(reason: "\"\(name)\" cannot be copied: \(error.localizedDescription)")
+    }
+    return try capture(at: copy.path, named: name)
+  }
+
+  /// Reads the RTP in a file, which errors call by `name`; nil if it is no capture.
+  static func capture(at path: String, named name: String? = nil) throws -> PacketCapture? {
     guard let file = FileHandle(forReadingAtPath: path) else {
       throw CommandFailure("cannot read \"\(path)\"")
     }
@@ -28,7 +63,8 @@ enum CaptureReading {
       // One that is not installed has no version.
       let hasTshark = (try? ExternalProgram.output(of: "tshark", ["--version"]))?.isWhole == true
       let advice = hasTshark ? ", nor by tshark" : "; with tshark installed it may be"
-      throw CommandFailure(reason: "\"\(path)\" cannot be read: \(reason)\(advice)")
+      let file = name ?? path
+      throw CommandFailure(reason: "\"\(file)\" cannot be read: \(reason)\(advice)")
     }
   }
 
