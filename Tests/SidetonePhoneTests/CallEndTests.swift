@@ -43,7 +43,7 @@ struct CallEndTests {
 
   @Test func anErrorThatIsAnEndStaysOne() {
     #expect(CallEnd(CallEnd.securityRefused("no TLS")) == .securityRefused("no TLS"))
-    #expect(CallEnd(PhoneError("no port")) == .failed("no port"))
+    #expect(CallEnd(PhoneError.noMedia("no port")) == .failed("no port"))
   }
 
   @Test func otherPhonesOfTheUserAreNoMissedCall() {

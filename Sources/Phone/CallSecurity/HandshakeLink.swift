@@ -14,8 +14,8 @@ final class HandshakeLink {
   private var outgoing: [[UInt8]] = []
   /// Datagrams sent to a source that has not gone through the handshake.
   private(set) var unanswered = 0
-  /// Most datagrams sent to a source, which may be forged, before it has gone through the
-  /// handshake.
+  /// Maximum number of datagrams sent to a source that has not completed the handshake: its address
+  /// may be forged, and this side must not amplify traffic to it.
   ///
   /// The socket limits the datagrams that this side sends first.
   static let answerLimit = 25

@@ -51,7 +51,7 @@ public enum CallProtection: Equatable, Sendable {
   }
 }
 
-/// The record of a far side that was encrypted.
+/// The stored record of a far side with which there was an encrypted call or connection.
 package struct PeerRecord: Equatable, Sendable {
   /// The encryption of its signalling.
   package enum Signalling: Equatable, Sendable {
@@ -182,9 +182,8 @@ package struct SecurityRule: Equatable, Sendable {
     }
   }
 
-  /// Trust level of the far side by its record.
-  ///
-  /// Without a recorded identity, `new` if its certificate `isLasting`, else `temporary`.
+  /// Returns the trust level of the far side according to its record; without a recorded identity,
+  /// `new` if its certificate is a lasting one (`isLasting`), else `temporary`.
   package func standing(isLasting: Bool) -> PeerStanding {
     guard let record, record.identity != nil else { return isLasting ? .new : .temporary }
     return record.isVerified ? .verified : .known

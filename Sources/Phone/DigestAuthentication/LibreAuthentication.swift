@@ -101,10 +101,10 @@ package func allocateAuthentication(
   return 0
 }
 
-/// Replaces libre's function: takes over a message's challenges.
+/// Replaces libre's `sip_auth_authenticate`: accepts the challenges of a 401 or 407.
 ///
-/// - Returns: 0, `EAUTH` if the password is wrong, `ENOSYS` if no algorithm is known, `EACCES`
-///   without a password.
+/// - Returns: 0; `EAUTH` if an answer was refused, `ENOSYS` if no algorithm is known, `EACCES`
+///   without a password or if no challenge fits the terms, `EINVAL` without a state or message.
 @c(sip_auth_authenticate)
 package func authenticate(_ state: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) -> CInt {
   guard let authentication = unsafe Authentication.from(state), let message = unsafe message else {

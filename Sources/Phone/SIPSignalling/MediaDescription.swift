@@ -72,7 +72,7 @@ public struct EncryptionOffer: Equatable, Sendable {
   }
 }
 
-/// The encryption that both sides agreed on.
+/// The encryption by a DTLS-SRTP handshake that both sides agreed on (RFC 5763).
 public struct NegotiatedEncryption: Equatable, Sendable {
   /// The side that begins the handshake (RFC 5763 section 5).
   public enum Beginner: Equatable, Sendable {

@@ -121,12 +121,44 @@ public enum SIPEvent: Equatable, Sendable {
 }
 
 /// An error in signalling: an agent cannot start or place a call, or an address makes no sense.
-public struct SIPError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The failure in words.
-  public let reason: String
+public enum SIPError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The text is no address of an account.
+  case noAccount(String)
+  /// The text is no server, or no server of the given kind.
+  case noServer(String, kind: ServerKind)
+  /// Nothing can listen at a local address, for the given reason.
+  case cannotListen(at: String, reason: String)
+  /// The SIP library or its TLS cannot be used, for the given reason.
+  case unusableLibrary(String)
+  /// There is no way to an account's server.
+  case noWay(to: String)
+  /// An INVITE to an address cannot be sent, for the given reason.
+  case cannotCall(String, reason: String)
+
+  /// A kind of server that is given as text.
+  public enum ServerKind: Sendable {
+    /// An account's registrar and proxy.
+    case sip
+    /// A server that tells a machine its public address (RFC 8489).
+    case stun
+    /// A relay (RFC 8656).
+    case turn
+  }
 
   /// The failure in words.
-  public var description: String { reason }
+  public var description: String {
+    switch self {
+    case .noAccount(let text): "\"\(text)\" is no address of an account; write NAME@DOMAIN"
+    case .noServer(let text, .sip): "\"\(text)\" is no server; write HOST or HOST:PORT"
+    case .noServer(let text, .stun): "\"\(text)\" is no STUN server; write HOST or HOST:PORT"
+    case .noServer(let text, .turn):
+      "\"\(text)\" is no TURN server; write turn:HOST, turn:HOST?transport=tcp or turns:HOST"
+    case .cannotListen(let address, let reason): "cannot listen at \(address): \(reason)"
+    case .unusableLibrary(let reason): reason
+    case .noWay(let server): "there is no way to \(server)"
+    case .cannotCall(let address, let reason): "cannot call \(address): \(reason)"
+    }
+  }
 
   /// Returns the system's text for an `errno`.
   static func text(_ code: CInt) -> String {

@@ -144,7 +144,7 @@ public actor UserAgent {
       nil
     )
     guard code == 0 else {
-      throw SIPError(reason: "cannot prepare TLS: \(SIPError.text(code))")
+      throw .unusableLibrary("cannot prepare TLS: \(SIPError.text(code))")
     }
   }
 
@@ -156,10 +156,10 @@ public actor UserAgent {
   private static func error(_ failure: SIPStack.Failure, at host: String) -> SIPError {
     let text = SIPError.text(failure.code)
     guard let transport = failure.transport else {
-      return SIPError(reason: "cannot start SIP: \(text)")
+      return .unusableLibrary("cannot start SIP: \(text)")
     }
     let name = transport.rawValue.uppercased()
-    return SIPError(reason: "cannot listen at \(host):\(failure.port) (\(name)): \(text)")
+    return .cannotListen(at: "\(host):\(failure.port) (\(name))", reason: text)
   }
 
   func listen(at host: String) throws(SIPStack.Failure) {
@@ -274,7 +274,7 @@ public actor UserAgent {
     target: TransferTarget? = nil
   ) throws(SIPError) -> SIPCallID {
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
-    let call = try makeCall(offer, over: stack(at: offer.host))
+    let call = try makeCall(offer, to: uri, over: stack(at: offer.host))
     call.peer = peer
     let host = SIPAddress.literal(offer.host)
     try send(
@@ -300,10 +300,10 @@ public actor UserAgent {
   ) throws(SIPError) -> (SIPCallID, SIPTransport) {
     guard let line = line(of: account), let stack = line.stack,
       let transport = stack.server?.transport
-    else { throw SIPError(reason: "\(account) has no connection to its server") }
+    else { throw SIPError.cannotCall(uri, reason: "\(account) has no connection to its server") }
     var offer = offer
     offer.encryption?.mayDescribeKeys = transport == .tls
-    let call = try makeCall(offer, over: stack)
+    let call = try makeCall(offer, to: uri, over: stack)
     call.account = line.account
     try send(
       call,
@@ -318,10 +318,11 @@ public actor UserAgent {
 
   private func makeCall(
     _ offer: MediaOffer,
+    to uri: String,
     over stack: SIPStack?
   ) throws(SIPError) -> SIPCall {
     guard let description = SessionDescription(offer) else {
-      throw SIPError(reason: "cannot describe the media at \(offer.host):\(offer.port)")
+      throw SIPError.cannotCall(uri, reason: "its media cannot be described")
     }
     let call = makeCall(description)
     call.stack = stack
@@ -351,7 +352,7 @@ public actor UserAgent {
     )
     guard code != 0 else { return }
     calls[call.id.rawValue] = nil
-    throw SIPError(reason: "cannot call \(uri): \(SIPError.text(code))")
+    throw SIPError.cannotCall(uri, reason: SIPError.text(code))
   }
 
   /// True while no response to an outgoing call has arrived.

@@ -28,7 +28,7 @@ public enum CallEnd: Error, Equatable, Sendable, CustomStringConvertible {
   case answeredElsewhere
   /// Another phone of this user declined the call (RFC 3326).
   case declinedElsewhere
-  /// The far side has another address now (3xx), if the response has one.
+  /// The far side has moved to another address (3xx); nil if the response names none.
   case moved(to: String?)
   /// A final response refused the call with another code (RFC 3261 section 21).
   case refused(code: Int, phrase: String)

@@ -214,7 +214,7 @@ public actor EchoLine {
       guard let remote = SocketAddress(host: source, port: 5_060),
         let host = (caller.account == nil ? configuration.hosts.first : nil)
           ?? MediaSocket.localAddress(towards: remote)
-      else { throw PhoneError("no way to \(source)") }
+      else { throw PhoneError.noMedia("no way to \(source)") }
       let leg = MediaLeg(configuration, host: host, identity: identity) { [weak self] report in
         Task { await self?.note(report, of: id) }
       }
@@ -230,18 +230,18 @@ public actor EchoLine {
         )
         leg.path = path
       }
-      guard let offer = leg.offer else { throw PhoneError("no RTP port at \(host)") }
+      guard let offer = leg.offer else { throw PhoneError.noMedia("no RTP port at \(host)") }
       // The voice thread with the fewest calls takes it.
       let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
       guard let engine = loads.indices.min(by: { loads[$0] < loads[$1] }) else {
-        throw PhoneError("the line has stopped")
+        throw PhoneError.noMedia("the line has stopped")
       }
       try leg.attach(to: engines[engine].streams)
       calls[id] = Call(leg: leg, engine: engine, isByServer: caller.account != nil)
       comingCalls.remove(id)
       guard await agent.answer(id, offer: offer) else {
         calls[id] = nil
-        throw PhoneError("no codec in common with \(from)")
+        throw PhoneError.noCommonCodec(from)
       }
       if let replaced = caller.replaced, replaced.isNameProven {
         await agent.hangUp(replaced.id)

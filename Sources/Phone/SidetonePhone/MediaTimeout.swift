@@ -28,8 +28,8 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// calls that were forgotten in such a hold.
   private static let presentNanoseconds: Int64 = 600_000_000_000
 
-  /// Silence, in nanoseconds, from which on the far side may be gone; speech pauses and short
-  /// outages of a network are shorter.
+  /// Time without packets, in nanoseconds, after which the far side may be gone; speech pauses and
+  /// short network outages are shorter.
   private static let suspicionNanoseconds: Int64 = 2_000_000_000
   /// The same for a far side that was never heard: a phone that pauses has begun to talk before.
   private static let firstSuspicionNanoseconds: Int64 = 800_000_000

@@ -32,7 +32,7 @@ struct PeerBook: Sendable {
     }
     func fingerprint(_ text: String) throws -> Fingerprint {
       guard let fingerprint = Fingerprint(text) else {
-        throw PhoneError("what is remembered of \(address) is damaged")
+        throw PhoneError.damagedPeer(address)
       }
       return fingerprint
     }
@@ -67,7 +67,7 @@ struct PeerBook: Sendable {
     let isKnown = try await Self.perform {
       try store.setVerified(fingerprint.description, address: address, on: Date())
     }
-    guard isKnown else { throw PhoneError("this far side is not remembered yet") }
+    guard isKnown else { throw PhoneError.unknownPeer }
   }
 
   /// Returns the networks of the hosts with which there were calls, those of the oldest calls

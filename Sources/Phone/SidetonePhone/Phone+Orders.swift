@@ -81,12 +81,14 @@ extension Phone {
 
   private func invite(_ uuid: UUID, _ attempt: Attempt, for action: Delivered?) async {
     do {
-      guard let route = routes[uuid] else { throw PhoneError("the call has no address") }
+      guard let route = routes[uuid] else { throw PhoneError.noMedia("the call has no address") }
       if let account = route.account {
         return try await invite(uuid, route, attempt, through: account, for: action)
       }
       let transport = try await attempt.signalsOpenly ? .udp : transport(of: route)
-      guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
+      guard var offer = legs[uuid]?.offer else {
+        throw PhoneError.noMedia("the call has no RTP port")
+      }
       offer.encryption?.choice = attempt.choice
       offer.encryption?.mayDescribeKeys = transport == .tls
       let sip = try await agent.invite(
@@ -109,7 +111,9 @@ extension Phone {
     through account: String,
     for action: Delivered?
   ) async throws {
-    guard var offer = legs[uuid]?.offer else { throw PhoneError("the call has no RTP port") }
+    guard var offer = legs[uuid]?.offer else {
+      throw PhoneError.noMedia("the call has no RTP port")
+    }
     offer.encryption?.choice = attempt.choice
     let (sip, transport) = try await agent.invite(
       route.uri(by: .udp),

@@ -88,7 +88,7 @@ extension Phone {
 
   static func address(_ text: String) throws -> SIPAddress {
     guard let address = SIPAddress(text) else {
-      throw PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
+      throw PhoneError.noAddress(text)
     }
     return address
   }
@@ -131,7 +131,7 @@ extension [SIPAccount] {
   package func named(_ address: String) throws -> SIPAccount {
     let wanted = try SIPAccount(address, password: "").address
     guard let found = first(where: { $0.address == wanted }) else {
-      throw PhoneError("there is no account \(wanted); \"sidetone account list\" shows them")
+      throw PhoneError.unknownAccount(wanted)
     }
     return found
   }
@@ -169,9 +169,9 @@ struct AccountChoice {
       self.account = address.transport == nil ? Self.account(of: address, among: accounts) : nil
       return
     }
-    guard let first = accounts.first else { throw Self.noAddress(text) }
+    guard let first = accounts.first else { throw PhoneError.noAddress(text) }
     let whole = Self.completed(text, with: first)
-    guard let address = SIPAddress(whole) else { throw Self.noAddress(text) }
+    guard let address = SIPAddress(whole) else { throw PhoneError.noAddress(text) }
     self.address = address
     self.account = Self.account(of: address, among: accounts)
   }
@@ -182,10 +182,6 @@ struct AccountChoice {
     among accounts: [SIPAccount]
   ) -> SIPAccount? {
     accounts.first { $0.domain == address.host.lowercased() && $0.port == address.givenPort }
-  }
-
-  private static func noAddress(_ text: String) -> PhoneError {
-    PhoneError("\"\(text)\" is not a SIP address; write sip:NAME@HOST")
   }
 
   // A number as people write it, or a name, belongs to the account's domain.

@@ -112,7 +112,7 @@ extension Phone {
     guard let call = control[uuid],
       case .encrypted(let encryption, let standing)? = call.protection,
       let fingerprint = encryption.fingerprint, encryption.words != nil, standing != .temporary
-    else { throw PhoneError("there are no words to compare in this call") }
+    else { throw PhoneError.noWords }
     try await peers.verify(fingerprint, at: call.rule.address)
     continuation.yield(.verified(uuid))
   }

@@ -35,7 +35,7 @@ extension Phone {
     let sip = try established(uuid)
     let otherSIP = try established(other)
     guard let uri = routes[other]?.uri(by: .udp) ?? origins[other]?.uri else {
-      throw PhoneError("the other call has no address")
+      throw PhoneError.notConnected
     }
     continuation.yield(.transferring(uuid, to: uri))
     await agent.transfer(sip, intoPlaceOf: otherSIP, at: uri)
@@ -43,7 +43,7 @@ extension Phone {
 
   private func established(_ uuid: UUID) throws -> SIPCallID {
     guard let call = control[uuid], call.establishedAt != nil, let sip = call.sip else {
-      throw PhoneError("only a call that is connected can be transferred")
+      throw PhoneError.notConnected
     }
     return sip
   }
@@ -79,7 +79,7 @@ extension Phone {
 
   private func takeRequest(_ uuid: UUID) throws -> (SIPCallID, TransferTarget) {
     guard let target = requestedTransfers.removeValue(forKey: uuid), let id = control[uuid]?.sip
-    else { throw PhoneError("the far side has asked for no transfer") }
+    else { throw PhoneError.noTransferRequested }
     return (id, target)
   }
 

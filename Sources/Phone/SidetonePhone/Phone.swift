@@ -179,7 +179,7 @@ public actor Phone {
     // There may have been other calls meanwhile.
     guard control.hasRoom(forKnown: true) || transfer != nil else {
       await forget(call.uuid)
-      throw Self.noRoom
+      throw PhoneError.tooManyCalls
     }
     transfers[call.uuid] = transfer.map { RequestedCall(id: $0.id, interrupted: control.active) }
     control.add(call)
@@ -196,7 +196,7 @@ public actor Phone {
     } catch {
       control.remove(call.uuid)
       await forget(call.uuid)
-      throw Self.noRoom
+      throw PhoneError.tooManyCalls
     }
     continuation.yield(.calling(call.uuid, to: text))
     return call.uuid
@@ -210,14 +210,13 @@ public actor Phone {
     routes[uuid] = nil
   }
 
-  private static let noRoom = PhoneError("too many calls are in progress")
-
   /// Answers an incoming call.
   public func answer(_ uuid: UUID) async throws {
     try await controller.request(CXTransaction(action: CXAnswerCallAction(call: uuid)))
   }
 
-  /// Declines, cancels or hangs up a call.
+  /// Declines, cancels or hangs up a call; throws a `CXErrorCodeRequestTransactionError` if there
+  /// is no such call.
   public func end(_ uuid: UUID) async throws {
     try await controller.request(CXTransaction(action: CXEndCallAction(call: uuid)))
   }

@@ -17,14 +17,14 @@ extension PhoneConfiguration {
     guard let address = SocketAddress(host: own, port: mediaPort),
       let other = SocketAddress(host: own, port: 0)
     else {
-      throw PhoneError("no local address")
+      throw PhoneError.noMedia("no local address")
     }
     do {
       return try MediaSocket(bindingTo: address)
     } catch {
       // The first error says more than a second one would.
       if policy == .anyPort, let socket = try? MediaSocket(bindingTo: other) { return socket }
-      throw PhoneError("cannot open the RTP port: \(error)")
+      throw PhoneError.noMedia("cannot open the RTP port: \(error)")
     }
   }
 

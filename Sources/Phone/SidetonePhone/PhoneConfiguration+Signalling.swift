@@ -16,7 +16,8 @@ extension PhoneConfiguration {
 }
 
 extension UserAgent {
-  /// Binds the addresses that a configuration asks for, and returns them for display.
+  /// Starts the agent with the encryption of `configuration`, and returns the addresses that it has
+  /// bound, for display; throws a `SIPError` if one cannot be bound.
   func start(_ configuration: PhoneConfiguration, as identity: Identity?) async throws -> [String] {
     try start(
       offering: configuration.encryption(as: identity),

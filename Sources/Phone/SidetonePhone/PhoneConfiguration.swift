@@ -49,11 +49,10 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var usesDiscontinuousTransmission = false
   /// False to refuse anonymous callers (433, RFC 5079).
   public var takesAnonymousCalls = true
-  /// Maximum number of calls at a time; further callers get 486 Busy Here.
+  /// Maximum number of simultaneous calls; further callers get 486 Busy Here.
   ///
-  /// Ringing strangers take no room from the user, nor from callers with whom there was a call
-  /// before: while they ring, and once the user has answered them, there may be more calls. A
-  /// caller whom an account's server passes on is not a stranger.
+  /// Ringing calls of strangers do not count for the user's own calls, nor for callers known from
+  /// an earlier call or passed on by an account's server; so there may be more calls in all.
   public var maximumCalls = 2
   /// The app's name on the call screen and in the list of recent calls; the program's name by
   /// default.

@@ -91,13 +91,3 @@ public struct CallStatistics: Equatable, Sendable {
   /// service gave it.
   public let isRealTime: Bool
 }
-
-/// A request that a phone cannot fulfil.
-public struct PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The reason in words.
-  public let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}

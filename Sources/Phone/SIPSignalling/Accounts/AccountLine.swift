@@ -196,8 +196,8 @@ final class AccountLine {
     do throws(SIPError) {
       try connect(to: server)
     } catch {
-      note(error.reason)
-      return handle(.unanswered(reason: error.reason))
+      note("\(error)")
+      return handle(.unanswered(reason: "\(error)"))
     }
     note("REGISTER for \(account.address) to \(server)")
     _ = trust.takeFailure()
@@ -208,7 +208,7 @@ final class AccountLine {
   private func connect(to server: SIPServer) throws(SIPError) {
     guard let remote = SocketAddress(host: server.address, port: server.port),
       let host = MediaSocket.localAddress(towards: remote)
-    else { throw SIPError(reason: "there is no way to \(server)") }
+    else { throw SIPError.noWay(to: "\(server)") }
     self.server = server
     routes = [server.route]
     if let stack, stack.host == host, stack.server == server, !isConnectionOld { return }
@@ -245,7 +245,7 @@ final class AccountLine {
           at: server
         )
     } catch {
-      throw SIPError(reason: "cannot listen at \(host): \(SIPError.text(error.code))")
+      throw SIPError.cannotListen(at: host, reason: SIPError.text(error.code))
     }
   }
 
@@ -261,7 +261,7 @@ final class AccountLine {
       do throws(SIPError) {
         try connect(to: server)
       } catch {
-        note(error.reason)
+        note("\(error)")
       }
     }
     handle(.networkChanged)

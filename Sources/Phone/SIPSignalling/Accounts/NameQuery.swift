@@ -14,8 +14,11 @@ final class NameQuery {
   /// Maximum number of records that are read; only a malicious answer has more.
   private static let capacity = 32
 
-  /// Queries records of a type; `completion` is called once, with the records found, whose texts
-  /// are valid during the call only.
+  /// Queries the DNS for records of a type; `completion` gets those found, none after a failure,
+  /// and must not keep their texts.
+  ///
+  /// It is called once at most: before this returns if the query cannot be sent, and never if the
+  /// object is released first.
   @unsafe
   init(
     _ name: String,

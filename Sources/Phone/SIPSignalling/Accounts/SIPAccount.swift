@@ -59,10 +59,10 @@ public struct SIPAccount: Equatable, Sendable {
     guard let parsed = SIPAddress(Self.uri(of: address)), !parsed.user.isEmpty,
       address.count(where: { $0 == "@" }) == 1, !address.contains("/")
     else {
-      throw SIPError(reason: "\"\(address)\" is no address of an account; write NAME@DOMAIN")
+      throw .noAccount(address)
     }
     if let server, SIPAddress("sip:\(server)") == nil {
-      throw SIPError(reason: "\"\(server)\" is no server; write HOST or HOST:PORT")
+      throw .noServer(server, kind: .sip)
     }
     user = parsed.user
     domain = parsed.host.lowercased()
@@ -79,7 +79,7 @@ public struct SIPAccount: Equatable, Sendable {
   /// Throws a `SIPError` if it is neither `host` nor `host:port`.
   public mutating func setSTUNServer(_ server: String?) throws(SIPError) {
     if let server, SIPAddress("sip:\(server)") == nil || server.contains("@") {
-      throw SIPError(reason: "\"\(server)\" is no STUN server; write HOST or HOST:PORT")
+      throw .noServer(server, kind: .stun)
     }
     stunServer = server
   }

@@ -11,7 +11,7 @@ package struct FarSidePresence: Equatable, Sendable {
     /// The far side is there but its voice does not arrive, so a relay may have lost the call:
     /// agree on the media once more.
     case isUnheard
-    /// The call is over.
+    /// The far side has gone: end the call.
     case isGone
   }
 

@@ -35,8 +35,8 @@ enum LibreProof {
   /// Throws if libre would not call a replacement: then nothing may listen.
   static func check() throws(SIPError) {
     guard !missing.isEmpty else { return }
-    throw SIPError(
-      reason: "this libre cannot be guarded against what strangers send: it calls its own "
+    throw .unusableLibrary(
+      "this libre cannot be guarded against what strangers send: it calls its own "
         + missing.joined(separator: ", ")
         + ". It was linked with -Bsymbolic-functions; use one that is not, as Debian's"
     )

@@ -4,7 +4,8 @@ import UDPTransport
 
 /// Binding messages as libre reads and writes them (RFC 8489).
 extension BindingMessage {
-  /// A received message; nil if the bytes are none.
+  /// Decodes a received STUN message; nil if the bytes are no valid Binding message, or have an
+  /// unknown attribute that has to be understood.
   ///
   /// - Parameters:
   ///   - bytes: the datagram.

@@ -34,10 +34,7 @@ public struct RelayServer: Equatable, Sendable {
     guard let server = SIPAddress("sip:\(address)"), server.user.isEmpty,
       let transport = Self.transport(scheme, asked)
     else {
-      throw SIPError(
-        reason: "\"\(uri)\" is no TURN server; write turn:HOST, turn:HOST?transport=tcp or "
-          + "turns:HOST"
-      )
+      throw .noServer(uri, kind: .turn)
     }
     host = server.host
     port = server.givenPort ?? (transport == .tls ? 5_349 : 3_478)

@@ -174,7 +174,7 @@ public struct AccountBook: Sendable {
   }
 
   private func damaged(_ reason: String) -> PhoneError {
-    PhoneError("\(file.path) cannot be used: \(reason)")
+    PhoneError.unusableFile(file.path, reason: reason)
   }
 
   private static func encoded(_ contents: Contents) throws -> [UInt8] {

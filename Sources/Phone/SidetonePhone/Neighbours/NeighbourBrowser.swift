@@ -32,9 +32,7 @@ public final class NeighbourBrowser: Sendable {
       for event in neighbourhood.withLock({ $0.handle(change) }) { continuation.yield(event) }
     }
     guard let browser else {
-      throw PhoneError(
-        "the local network cannot be searched: the system has no message bus (D-Bus)"
-      )
+      throw PhoneError.unsearchableNetwork("the system has no message bus (D-Bus)")
     }
     self.browser = browser
     self.events = events
@@ -69,7 +67,7 @@ public final class NeighbourBrowser: Sendable {
       case .left(let neighbour):
         found.removeAll { $0.isSameAnnouncer(as: neighbour) }
       case .failed(let reason):
-        throw PhoneError("the local network cannot be searched: \(reason)")
+        throw PhoneError.unsearchableNetwork(reason)
       case .complete:
         return found
       }

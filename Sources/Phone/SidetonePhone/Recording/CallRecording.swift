@@ -50,7 +50,7 @@ final class CallRecording: @unchecked Sendable {
     let descriptor = unsafe open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let reason = unsafe String(cString: strerror(errno))
-      throw PhoneError("cannot record to \"\(file.path)\": \(reason)")
+      throw PhoneError.unusableFile(file.path, reason: reason)
     }
     self.init(file, descriptor: descriptor, onFailure: onFailure)
   }

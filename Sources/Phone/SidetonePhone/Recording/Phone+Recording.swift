@@ -12,7 +12,7 @@ extension Phone {
   /// already.
   public func startRecording(_ uuid: UUID, to file: URL) throws {
     guard let leg = legs[uuid], control[uuid]?.establishedAt != nil else {
-      throw PhoneError("there is no connected call to record")
+      throw PhoneError.notConnected
     }
     guard recordings[uuid] == nil else { return }
     recordings[uuid] = try CallRecording(file) { [weak self] failed in

@@ -1,0 +1,48 @@
+/// A request that a phone cannot fulfil.
+///
+/// How a call ends, or that it does not come up, is a `CallEnd`.
+public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The text is no SIP address.
+  case noAddress(String)
+  /// There is no account of this address.
+  case unknownAccount(String)
+  /// Too many calls are in progress.
+  case tooManyCalls
+  /// The call is not connected, as the request needs it to be.
+  case notConnected
+  /// The far side has asked for no transfer.
+  case noTransferRequested
+  /// The call has no words to compare: it is open, or the far side has no lasting identity.
+  case noWords
+  /// The far side is not remembered, so its words cannot be either.
+  case unknownPeer
+  /// A file cannot be written or used; its path, and why.
+  case unusableFile(String, reason: String)
+  /// The memory of the far side at an address is damaged.
+  case damagedPeer(String)
+  /// The local network cannot be searched, for the given reason.
+  case unsearchableNetwork(String)
+  /// The voice of a call has no way: no local address, or no RTP port.
+  case noMedia(String)
+  /// The sides of a call have no codec in common; its address.
+  case noCommonCodec(String)
+
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .noAddress(let text): "\"\(text)\" is not a SIP address; write sip:NAME@HOST"
+    case .unknownAccount(let address):
+      "there is no account \(address); \"sidetone account list\" shows them"
+    case .tooManyCalls: "too many calls are in progress"
+    case .notConnected: "the call is not connected"
+    case .noTransferRequested: "the far side has asked for no transfer"
+    case .noWords: "there are no words to compare in this call"
+    case .unknownPeer: "this far side is not remembered yet"
+    case .unusableFile(let path, let reason): "\(path) cannot be used: \(reason)"
+    case .damagedPeer(let address): "what is remembered of \(address) is damaged"
+    case .unsearchableNetwork(let reason): "the local network cannot be searched: \(reason)"
+    case .noMedia(let reason): reason
+    case .noCommonCodec(let address): "no codec in common with \(address)"
+    }
+  }
+}
