@@ -67,7 +67,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// The app's use of sound; `soloAmbient` at first.
   open var category: Category { state.withLock { $0.category } }
-  /// Special use of the category; `default` at first.
+  /// The mode, which adapts the category to a use such as voice chat; `default` at first.
   open var mode: Mode { state.withLock { $0.mode } }
   /// Options set with the category, and those that they and the mode imply.
   open var categoryOptions: CategoryOptions { state.withLock { $0.effectiveOptions } }
@@ -331,7 +331,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     try setPreferredChannels(count, \.preferredInputChannels)
   }
 
-  /// Prefers a number of output channels; without effect, since the voice path is mono.
+  /// Sets the preferred number of output channels, which has no effect, as the voice path is mono;
+  /// throws `badParam` if it is not positive.
   open func setPreferredOutputNumberOfChannels(_ count: Int) throws {
     try setPreferredChannels(count, \.preferredOutputChannels)
   }

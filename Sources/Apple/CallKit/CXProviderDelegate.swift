@@ -10,8 +10,8 @@ public protocol CXProviderDelegate: NSObjectProtocol {
   func providerDidReset(_ provider: CXProvider)
   /// Tells the delegate that the provider can be used.
   func providerDidBegin(_ provider: CXProvider)
-  /// Offers the delegate all actions of a transaction at once: returns true if it performs them
-  /// itself.
+  /// Offers the delegate a whole transaction; returns true if the delegate handles it, so that its
+  /// actions are not delivered one by one.
   func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool
   /// Asks the delegate to place the call.
   func provider(_ provider: CXProvider, perform action: CXStartCallAction)

@@ -91,7 +91,7 @@ public enum INCallRecordType: Int, Sendable {
   case onHold = 8
 }
 
-/// Kinds of former calls.
+/// Set of call record types, for present and former calls.
 public struct INCallRecordTypeOptions: OptionSet, Sendable {
   /// A bit for each kind.
   public let rawValue: UInt

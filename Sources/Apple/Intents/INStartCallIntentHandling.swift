@@ -85,7 +85,7 @@ public enum INStartCallIntentResponseCode: Int, Sendable {
   case userConfirmationRequired = 3
   /// Not possible.
   case failure = 4
-  /// Possible in the app alone.
+  /// The user must open the app to place the call.
   case failureRequiringAppLaunch = 5
   /// The service is not available.
   case failureCallingServiceNotAvailable = 6
@@ -128,7 +128,7 @@ open class INPersonResolutionResult: INIntentResolutionResult {
   open class func confirmationRequired(with personToConfirm: INPerson?) -> Self { Self() }
 }
 
-/// An app's finding about a person to call.
+/// The result of resolving a person to call.
 open class INStartCallContactResolutionResult: INPersonResolutionResult {
   /// Creates a finding from one about the person.
   public convenience init(personResolutionResult: INPersonResolutionResult) { self.init() }

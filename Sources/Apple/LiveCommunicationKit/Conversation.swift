@@ -75,7 +75,7 @@ public final class Conversation: Sendable, Observable, CustomDebugStringConverti
     public var localMember: Handle?
     /// Everyone invited to the conversation.
     public var members: Set<Handle>?
-    /// Remote members who can be heard now.
+    /// Remote members who take part now, in contrast to those who are only invited.
     public var activeRemoteMembers: Set<Handle>?
     /// Operations and media that the conversation supports.
     public var capabilities: Capabilities?

@@ -87,7 +87,9 @@ public final class ConversationManager: @unchecked Sendable {
     controller.callObserver.setDelegate(bridge, queue: .main)
   }
 
-  /// Performs actions and is notified of changes, first that the manager began; held weakly.
+  /// The delegate that performs actions and is notified of changes, on the main queue; held weakly.
+  ///
+  /// It is notified first that the manager has begun, even if it was set later.
   public var delegate: (any ConversationManagerDelegate)? {
     get { listener.withLock { UncheckedTransfer(value: $0.delegate) }.value }
     set {

@@ -68,7 +68,7 @@ public struct Logger: Sendable {
   public func log(level: OSLogType, _ message: OSLogMessage) { write(level.level, message) }
   /// Writes information for use while programming, in the smallest steps.
   public func trace(_ message: OSLogMessage) { write(.trace, message) }
-  /// Writes information for use while programming.
+  /// Writes a message for debugging, at the level `debug`.
   public func debug(_ message: OSLogMessage) { write(.debug, message) }
   /// Writes information that may help to find a fault.
   public func info(_ message: OSLogMessage) { write(.info, message) }

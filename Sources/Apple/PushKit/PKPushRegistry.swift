@@ -47,7 +47,8 @@ open class PKPushRegistry: NSObject {
 
   deinit { receiver?.close() }
 
-  /// Receives tokens and pushes; what came before waits for it.
+  /// The delegate, which receives tokens and pushes on the registry's queue; those that come before
+  /// it is set are kept for it.
   open weak var delegate: (any PKPushRegistryDelegate)? {
     didSet {
       let reference = RegistryReference(self)

@@ -118,7 +118,7 @@ package struct SoundCard: Equatable, Sendable {
     return found
   }
 
-  /// The name of the card, marked as USB if it is plugged in there.
+  /// The card's name, followed by "(USB)" for a USB card.
   package var label: String { Self.label(name, identity) }
 
   private static func label(_ name: String, _ identity: Identity) -> String {

@@ -6,7 +6,8 @@ package struct SoundFile: Equatable, Sendable {
   package var rateHertz: Int
   /// Samples from -1 to 1.
   package var samples: [Float]
-  /// True if the file's channels cancel each other; one was taken then.
+  /// True if the file's channels cancel each other, so that `samples` is one of them and not their
+  /// mean.
   package var isAntiphase = false
   /// Highest sample of a file whose samples go beyond 1, by which all were divided; nil otherwise.
   package var excess: Float?

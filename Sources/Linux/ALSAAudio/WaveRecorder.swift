@@ -87,7 +87,7 @@ struct WaveRecorder: ~Copyable {
     _ = producer.write(block, count: count)
   }
 
-  /// Records silence.
+  /// Records `count` frames of silence, or as many as the ring has room for.
   @_noAllocation @_noLocks
   mutating func writeSilence(_ count: FrameCount) {
     _ = producer.write(repeating: 0, count: count)

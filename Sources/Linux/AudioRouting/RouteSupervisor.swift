@@ -167,7 +167,7 @@ package final class RouteSupervisor: @unchecked Sendable {
 
   /// Moves the voice to other devices, as soon as they can be opened.
   ///
-  /// Does not block. `known` are cards that were once there, by the names that were used.
+  /// Does not block. `known` holds the cards that these device names stood for when last used.
   package func wish(for devices: DeviceSelection, known: KnownCards) {
     queue.async { [weak self] in self?.change(to: devices, known: known) }
   }

@@ -25,10 +25,11 @@ struct ServerPace: Sendable {
   /// Nothing has been observed.
   init() {}
 
-  /// Notes the `frames` that were moved until `now`, at 48 kHz.
+  /// Notes `frames`, the total moved until `now`, at 48 kHz.
   ///
-  /// Returns the cycle that they show, in nanoseconds, if it does not fit a buffer of four periods
-  /// of `period` nanoseconds; nil if it does, if that is not proved, or if no period is longer.
+  /// Returns the server's cycle in nanoseconds once several notes in a row prove that sound is
+  /// lost, so that the cycle is longer than four periods of `period` nanoseconds; nil otherwise,
+  /// and for periods of 4,096 frames or more.
   mutating func note(frames: Int64, at now: MonotonicInstant, period: Int64) -> Int64? {
     defer { last = (frames, now) }
     guard let last, now.nanoseconds(since: last.at) > 0, period < Self.longest else { return nil }

@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// Whether the user has asked the desktop not to disturb.
+/// The desktop's Do Not Disturb state, from the notification server's `Inhibited` property.
 ///
-/// A notification server says so by the property `Inhibited` of its interface, as Plasma's does;
-/// one without the property disturbs.
+/// Plasma's server has that property; without it, notifications count as allowed.
 ///
-/// **Thread safety:** any thread; `isOn` is what was last heard of, without a wait for the bus.
+/// **Thread safety:** any thread; `isOn` returns the last known value and never waits for the
+/// bus.
 package final class DesktopQuiet: Sendable {
   private static let service = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"

@@ -53,7 +53,10 @@ package final class ServicePublisher: @unchecked Sendable {
   private static let collision: Int32 = 3
   private static let established: Int32 = 2
 
-  /// Announces a service through the machine's bus at `address`; nil if there is no bus.
+  /// Announces a service by the Avahi of the D-Bus at `address`, the system bus by default; nil if
+  /// there is no bus.
+  ///
+  /// `observe` is called on the bus's queue with the name under which the service was announced.
   package init?(
     _ announcement: Announcement,
     address: String = BusConnection.systemAddress,

@@ -11,10 +11,10 @@ package enum ReachabilityProbe {
   private static let pause = 100
   private static let mostAttempts = 5
 
-  /// True if `address` accepts a connection within `milliseconds`.
+  /// Returns true if `address` accepts a TCP connection within `milliseconds`.
   ///
-  /// Lost packets cost a tenth of a second each. Blocks for that long: not for an actor or the
-  /// voice thread.
+  /// Blocks for up to `milliseconds`: not for an actor or the voice thread. A lost SYN costs 100
+  /// ms.
   package static func isConnectable(_ address: SocketAddress, milliseconds: Int) -> Bool {
     let deadline = ContinuousClock.now + .milliseconds(milliseconds)
     var attempts: [pollfd] = []

@@ -4,7 +4,7 @@ extension CallControl {
   /// Holds every active call, or ends those that cannot be held, since another program's call is to
   /// be active (R70, R73).
   ///
-  /// Ends with the session inactive: a hold has 5 s, and a call that did not hold is ended (R77).
+  /// The session is inactive after 5 s at most: a call that is not held by then is ended (R77).
   package mutating func makeWayForOtherProgram(at now: Moment) {
     let resumed = Set(ledger.outstanding.filter { $0.kind == .setHeld(false) }.map(\.call))
     for call in calls where call.isActive || resumed.contains(call.id) {

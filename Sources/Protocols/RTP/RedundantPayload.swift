@@ -11,7 +11,7 @@ package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of its payload.
   package var payloadLength: Int
 
-  /// Its payload's bytes.
+  /// Byte range of its payload in the datagram.
   package var payload: Range<Int> {
     @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
   }

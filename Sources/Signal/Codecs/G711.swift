@@ -11,7 +11,7 @@ package enum G711 {
     case a
   }
 
-  /// Returns the code of a sample, which is clipped to the range from -1 to 1.
+  /// Returns the G.711 code of a sample, clipped to -1 to 1; NaN and infinities count as 0.
   @_noAllocation @_noLocks
   package static func encode(_ sample: Float, law: Law) -> UInt8 {
     let scaled = (sample.isFinite ? max(-1, min(1, sample)) : 0) * 32_767

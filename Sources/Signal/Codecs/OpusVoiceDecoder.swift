@@ -123,15 +123,15 @@ package struct OpusVoiceDecoder: ~Copyable {
     return concealment.conceal(into: &samples, frames: frames)
   }
 
-  /// Moves the decoder over a loss of `frames`, to the packet after it, which is decoded next.
+  /// Prepares the decoder for the packet after a loss of `frames`, at 48 kHz.
   ///
-  /// If `conceal` went no further than the loss, or the loss is longer than 100 ms, the decoder
-  /// takes over the state that `conceal` reached; otherwise it conceals the loss itself, without
-  /// output. Nothing moves if nothing was concealed, or, for a loss of more than 100 ms, if the
-  /// decoder has moved since. `scratch` needs 4800 frames.
+  /// The decoder adopts the state of `conceal` if that covered no more than the loss, or if the
+  /// loss is longer than 100 ms. Otherwise the decoder conceals the loss itself, in blocks of 120
+  /// frames, into `scratch` (at least 4,800 frames), and `conceal` goes on from its own state until
+  /// `endConcealment`. Without concealment since the last packet nothing changes.
   ///
-  /// Returns false if `conceal` continues a sound of its own until `endConcealment`; only then may
-  /// it be called before the packet is decoded, as for a cross-fade.
+  /// - Returns: false if `conceal` goes on from its own state; then it may be called before the
+  ///   next packet is decoded, for a cross-fade.
   @_noAllocation @_noLocks
   package mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard concealedFrames > 0 else { return true }

@@ -120,7 +120,7 @@ package struct BackgroundNoise: ~Copyable {
     return sum / Float(Self.blockFrames)
   }
 
-  /// Writes `count` frames of noise to `sound`.
+  /// Writes `count` frames of noise to `sound`; silence while no background noise is known.
   @_noAllocation @_noLocks
   package mutating func make(into sound: inout SampleBuffer, count: FrameCount) {
     if isChanged { predict() }

@@ -28,7 +28,8 @@ package struct DelayTarget: ~Copyable {
   /// the fit by Cole and Rosenbluth (2001).
   private static var felt: Int64 { 177_000_000 }
   private static var feltFactor: Float { @_noAllocation @_noLocks get { 5.6 } }
-  /// Received media, in nanoseconds, until which the target is at least `youngTarget`.
+  /// Duration of media received so far, in nanoseconds, below which the target is at least
+  /// `youngTarget`.
   private static var youngNanoseconds: Int64 { 300_000_000 }
   private static var youngTarget: Int64 { 6_000_000 }
   /// Largest rise of the baseline, in nanoseconds, that counts as jitter, as does one below twice

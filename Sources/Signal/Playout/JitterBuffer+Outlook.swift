@@ -26,11 +26,10 @@ extension JitterBuffer {
     }
   }
 
-  /// Returns how many of the `unplayed` frames, concealed last, can be replaced by the next packet
-  /// or its redundancy.
+  /// Returns how many of the newest `unplayed` frames, all concealed, the next packet or its
+  /// redundancy can replace, as it has arrived meanwhile; 0 if it has not.
   ///
-  /// That packet has arrived after all; the frames can be given back (`takeBack`) before `next` is
-  /// called.
+  /// Take that many frames back (`takeBack`) before `next` is called.
   @_noAllocation @_noLocks
   package func replaceableFrames(of unplayed: FrameCount) -> FrameCount {
     guard !phase.isSilent, let (packet, gap, missing) = following else { return 0 }

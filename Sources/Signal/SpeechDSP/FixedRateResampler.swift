@@ -25,7 +25,8 @@ package struct FixedRateResampler: ~Copyable {
 
   private let state: OpaquePointer
 
-  /// Creates a converter from one rate to the other, filled with silence.
+  /// Creates a converter from one rate to the other, filled with silence; throws if libspeexdsp has
+  /// no memory.
   package init(
     from inputRate: SampleRate,
     to outputRate: SampleRate,

@@ -25,7 +25,8 @@ struct DeviceMemory {
     return device?.identity == nil ? nil : device
   }
 
-  /// Remembers those of the named devices with which the call of `session` works.
+  /// Stores those of the named devices that the session's current route uses: cards with an
+  /// identity, and `default`.
   static func note(_ named: [RememberedSide: KnownDevice], in session: AVAudioSession) {
     let route = session.currentRoute
     let inUse: [RememberedSide: String?] = [

@@ -17,7 +17,8 @@ final class Terminal {
     self.showsLiveLine = showsLiveLine && isatty(STDOUT_FILENO) == 1
   }
 
-  /// Writes one line to standard error.
+  /// Writes text and a line break to standard error, without other control characters; line breaks
+  /// in the text are kept.
   static func printError(_ text: String) {
     writeError(plain(text, keeping: "\n") + "\n")
   }

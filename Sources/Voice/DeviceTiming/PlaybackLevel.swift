@@ -127,7 +127,7 @@ package struct PlaybackLevel: Sendable {
   @_noAllocation @_noLocks
   private func margin(of goal: FrameCount) -> FrameCount { max(leastMargin, goal - period) }
 
-  /// Returns the frames of the blocks that begin within the margin of `goal`.
+  /// Returns the margin of `goal` rounded up to whole periods, at least one, in frames.
   @_noAllocation @_noLocks
   private func wholeBlocks(for goal: FrameCount) -> FrameCount {
     max(1, (margin(of: goal) + period - 1) / period) * period

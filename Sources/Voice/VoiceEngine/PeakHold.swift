@@ -7,7 +7,8 @@ struct PeakHold {
   @_noAllocation @_noLocks
   mutating func note(_ level: Float) { sinceTelling = max(sinceTelling, level) }
 
-  /// Returns the level to report now; `isRead` is true if the last report was read.
+  /// Returns the highest level, 0 to 1, since the last report that was read; `isRead` is true
+  /// if the newest report was read.
   @_noAllocation @_noLocks
   mutating func take(isRead: Bool) -> Float {
     unread = isRead ? sinceTelling : max(unread, sinceTelling)

@@ -60,7 +60,8 @@ final class RecordingTap {
     _ = heard.write(samples, count: count)
   }
 
-  /// Records `frames` for which the loudspeaker stalled, as silence.
+  /// Records `frames` of silence in the far side's track, after an underrun or while nothing is
+  /// sent.
   @_noAllocation @_noLocks
   func noteHeard(silence frames: FrameCount) { _ = heard.write(repeating: 0, count: frames) }
 }

@@ -61,7 +61,7 @@ extension VoiceLoop where Device: ~Copyable, Transport: ~Copyable {
     errand = DeferredWrite(kind: .look, time: look)
   }
 
-  /// Performs a planned errand.
+  /// Clears the planned errand and performs it: a write to the loudspeaker, or a look at its queue.
   func perform(_ errand: DeferredWrite) {
     self.errand = nil
     switch errand.kind {

@@ -24,7 +24,7 @@ struct CheckFinding: Equatable {
   /// Thing that was checked, for example "microphone".
   let subject: LocalizationValue
   let verdict: Verdict
-  /// State in which it was found.
+  /// Description of the subject's state, for the user.
   let text: LocalizationValue
   /// Advice to the user; nil if the state is good, or if there is none to give.
   let advice: LocalizationValue?

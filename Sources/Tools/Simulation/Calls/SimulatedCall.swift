@@ -73,10 +73,10 @@ package final class SimulatedCall {
   /// Shortest lead of one thread over the other, in nanoseconds, at which two threads gain time.
   private static let shortestLead: Int64 = 5_000_000
 
-  /// Creates a call between `near` and `far`, over networks that decide about each packet.
+  /// Creates a call between `near` and `far` over two one-way network paths.
   ///
-  /// Both use `configuration`, with identities of their own, and keys that follow from the seed if
-  /// its packets are authenticated. Throws the error of a codec, a filter or a cipher.
+  /// Both use `configuration` with SSRCs and seeds of their own, and if its packets are
+  /// authenticated, keys derived from `seed`. Throws the error of a codec, a filter or a cipher.
   package init(
     near: Party,
     far: Party,

@@ -183,7 +183,8 @@ package struct CapturedStream: Sendable {
     return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)\(late)"
   }
 
-  /// Returns the departures, delays and losses of the packets, to be replayed.
+  /// Returns the departures, delays and losses of the packets for replay; throws `empty` if there
+  /// are fewer than two packets.
   package func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
     guard timeline.entries.count > 1 else { throw .empty }
     var packets: [(departure: Double, arrival: Double?)] = []

@@ -129,8 +129,8 @@ struct RTPFlow {
     return Double(count) / Double(max(1, pictures))
   }
 
-  /// Returns the one of several clocks that fits the timestamps of a type best: their packets'
-  /// delays spread least, and do not grow; nil if none fits.
+  /// Returns the clock rate among `rates`, in hertz, that fits the timestamps of a payload type
+  /// best: the delays spread least, without a trend; nil if none fits or there are too few packets.
   func clock(of type: UInt8, among rates: [Int]) -> Int? {
     // The first packet of each picture, if it is video: the others are sent when there is room.
     var own: [Packet] = []

@@ -39,7 +39,8 @@ struct StreamTimeline {
 
   /// Step of the sequence numbers from which on they count anew.
   private static let farthest = 3_000
-  /// Step from which on the timestamps and the time have to agree with it (RFC 3550 appendix A.1).
+  /// Step of the sequence numbers from which on it counts only if timestamps and arrival times
+  /// agree with it, as `MAX_MISORDER` of RFC 3550 appendix A.1.
   private static let near = 100
   /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
   /// timestamps.

@@ -26,7 +26,8 @@ package struct DeviceFault: Equatable, Sendable {
   /// Sides that are unplugged; other faults affect both.
   package var sides: StreamDirections
 
-  /// Creates a fault `second` seconds after the beginning, for `milliseconds`.
+  /// Creates a fault that begins `second` seconds into the call and lasts `milliseconds`; an
+  /// unplugged card never comes back if that is 0.
   package init(
     _ kind: Kind,
     second: Double,

@@ -194,7 +194,8 @@ package struct NetworkConditions: Equatable, Sendable {
     stallIntervalSeconds: 4,
     stallMilliseconds: 160
   )
-  /// Everything at once: a crowded wireless network and half the world between.
+  /// A crowded wireless network on an intercontinental path: 100 ms of delay, jitter, 10 % loss in
+  /// bursts, stalls, duplicates and reordering.
   package static let awful: NetworkConditions = {
     var conditions = NetworkConditions(
       "awful",
