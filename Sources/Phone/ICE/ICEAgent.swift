@@ -132,7 +132,7 @@ package struct ICEAgent: Sendable {
   /// Pauses before a request is repeated, in nanoseconds: each is half as long again as the one
   /// before, up to `longestPause`.
   ///
-  /// Where one packet in five is lost each way, a third of all requests fail, and pauses that double
+  /// Where one packet in five is lost each way, a third of all requests fail: pauses that double
   /// (RFC 8489 section 6.2.1) leave five chances in as many seconds.
   static let firstPause: Int64 = 100_000_000
   static let longestPause: Int64 = 300_000_000
