@@ -421,7 +421,8 @@ let package = Package(
     tests(
       "AVFAudio",
       [
-        "AVFAudio", "ALSAAudio", "AudioRouting", "BusFixture", "CLinux", "DesktopServices",
+        "AVFAudio", "AVFoundation", "ALSAAudio", "AudioRouting", "BusFixture", "CLinux",
+        "DesktopServices",
         "MediaCore", "RealTime", "SRTP", "UDPTransport", "VoiceEngine",
       ]
     ),
