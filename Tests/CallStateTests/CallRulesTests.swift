@@ -69,6 +69,15 @@ struct CallRulesTests {
     #expect(script.control.presentation.isRinging)
   }
 
+  @Test func R43_callThatCameDuringATalkRingsOnceThatIsOver() throws {
+    let script = CallScript()
+    try script.talk("A")
+    try script.incoming("B")
+    #expect(!script.control.presentation.isRinging)
+    script.ended("A")
+    #expect(script.control.presentation.isRinging)
+  }
+
   @Test func R44_reportAndEndAtOnceLeaveNothing() throws {
     let script = CallScript()
     try script.incoming("A")

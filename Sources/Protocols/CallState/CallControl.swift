@@ -335,7 +335,7 @@ package struct CallControl: Sendable {
     var details = CallDetails()
     details.apply(update)
     details.directoryLabel = screening.label
-    var call = Call(
+    let call = Call(
       incoming: id,
       provider: provider,
       details: details,
@@ -345,7 +345,6 @@ package struct CallControl: Sendable {
     for index in calls.indices where calls[index].phase == .ringing {
       calls[index].isRingtoneSilenced = true
     }
-    call.isRingtoneSilenced = calls.contains { $0.isActive }
     calls.append(call)
     effects.append(.callChanged(call.snapshot))
   }
