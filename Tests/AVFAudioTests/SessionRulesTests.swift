@@ -199,7 +199,10 @@ struct SessionRulesTests {
 
   @Test func deviceThatDoesNotOpenIsAnErrorAndLeavesNothingBehind() async throws {
     session.devices = .init(capture: .file("/nowhere/x.wav"), playback: .null)
-    #expect(throws: (any Error).self) { try session.setActive(true) }
+    let error = #expect(throws: NSError.self) { try session.setActive(true) }
+    #expect(error?.domain == NSOSStatusErrorDomain)
+    #expect(error?.code == AVAudioSession.ErrorCode.resourceNotAvailable.rawValue)
+    #expect(error?.localizedDescription.contains("/nowhere/x.wav") == true)
     await #expect(throws: (any Error).self) { try await session.activateForCall() }
     #expect(session.voiceEngine == nil)
     session.devices = .init(capture: .null, playback: .null)

@@ -155,7 +155,12 @@ extension AVAudioSession {
       throw ErrorCode.insufficientPriority.error(reason: "calls are on hold")
     }
     try makeWayForCalls()
-    let running = try run()
+    let running: SessionState.Running
+    do {
+      running = try run()
+    } catch {
+      throw ErrorCode.error(for: error)
+    }
     state.withLock { $0.commit(.byApp(running)) }
     // Devices that a call has left come without its rights.
     arbiter.release()

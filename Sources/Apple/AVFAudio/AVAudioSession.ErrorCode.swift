@@ -1,4 +1,5 @@
 import Foundation
+import RealTime
 
 extension AVAudioSession {
   /// Reason why a session call fails: a code in the domain `NSOSStatusErrorDomain`.
@@ -42,6 +43,25 @@ extension AVAudioSession {
         domain: NSOSStatusErrorDomain,
         code: rawValue,
         userInfo: [NSLocalizedDescriptionKey: reason]
+      )
+    }
+
+    /// Returns the `NSError` for what kept the devices from opening: its cause is the underlying
+    /// error.
+    static func error(for cause: any Error) -> NSError {
+      guard let device = cause as? AudioDeviceError else { return cause as NSError }
+      let code: ErrorCode =
+        switch device.kind {
+        case .notFound, .lost, .badFile: .resourceNotAvailable
+        case .busy: .isBusy
+        case .unresponsive: .mediaServicesFailed
+        case .unsupportedFormat: .cannotStartRecording
+        case .other: .unspecified
+        }
+      return NSError(
+        domain: NSOSStatusErrorDomain,
+        code: code.rawValue,
+        userInfo: [NSLocalizedDescriptionKey: device.description, NSUnderlyingErrorKey: cause]
       )
     }
   }
