@@ -61,9 +61,7 @@ struct CallNotificationTests {
       offersCallBack: { false }
     )
     #expect(CallNotification.missed(record, with: silent)?.buttons == [])
-    #expect(
-      note.buttons.first?.deed == .callBack(CallHandle(kind: .generic, value: "sip:eve@host"))
-    )
+    #expect(note.buttons.first?.deed == .callBack(record.details))
     #expect(notes.isEmpty)
   }
 

@@ -20,7 +20,9 @@ struct Presses {
     let screen = Desktop.callScreen(
       address: daemon.address,
       decide: { [decisions] in decisions.continuation.yield($0) },
-      callBack: { [handles] in handles.continuation.yield($0.value) }
+      callBack: { [handles] in
+        if let handle = $0.remoteHandle { handles.continuation.yield(handle.value) }
+      }
     )
     return try #require(screen)
   }

@@ -181,7 +181,7 @@ package final class CallSystem: @unchecked Sendable {
     DispatchQueue.global().async { [self] in
       let screen = Desktop.callScreen(
         decide: { [self] in decide($0) },
-        callBack: DesktopRequests.call,
+        callBack: DesktopRequests.callBack,
         offersCallBack: { DesktopRequests.isReceived },
         cannotShow: { reason in
           Logger(label: "org.sidetone.callkit").notice("calls are not shown: \(reason)")

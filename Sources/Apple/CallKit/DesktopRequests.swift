@@ -67,8 +67,14 @@ public enum DesktopRequests {
     }
   }
 
+  /// Asks the app to call the person of a missed call, as it was called: by name, with video.
+  @Sendable static func callBack(_ details: CallDetails) {
+    guard let handle = details.remoteHandle else { return }
+    call(handle, name: details.callerName, hasVideo: details.hasVideo)
+  }
+
   /// Asks the app to call a handle.
-  @Sendable static func call(_ handle: CallHandle) {
+  private static func call(_ handle: CallHandle, name: String? = nil, hasVideo: Bool = false) {
     guard let receiver = receiver.withLock({ $0 }) else { return }
     let type: INPersonHandleType =
       switch handle.kind {
@@ -80,12 +86,15 @@ public enum DesktopRequests {
       let person = INPerson(
         personHandle: INPersonHandle(value: handle.value, type: type),
         nameComponents: nil,
-        displayName: nil,
+        displayName: name,
         image: nil,
         contactIdentifier: nil,
         customIdentifier: nil
       )
-      let intent = INStartCallIntent(contacts: [person], callCapability: .audioCall)
+      let intent = INStartCallIntent(
+        contacts: [person],
+        callCapability: hasVideo ? .videoCall : .audioCall
+      )
       receiver.resume(
         NSUserActivity(interaction: INInteraction(intent: intent, response: nil))
       )

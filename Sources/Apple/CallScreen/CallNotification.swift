@@ -8,7 +8,8 @@ struct CallNotification: Equatable, Sendable {
   /// Action of a button.
   enum Deed: Equatable, Sendable {
     case decide(UserDecision)
-    case callBack(CallHandle)
+    /// Details with a handle.
+    case callBack(CallDetails)
   }
 
   struct Button: Equatable, Sendable {
@@ -26,14 +27,14 @@ struct CallNotification: Equatable, Sendable {
   /// Functions that carry out the actions of buttons.
   struct NotificationActions: Sendable {
     let decide: @Sendable (UserDecision) -> Void
-    let callBack: @Sendable (CallHandle) -> Void
+    let callBack: @Sendable (CallDetails) -> Void
     /// Returns false while no app can call back.
     var offersCallBack: @Sendable () -> Bool = { true }
 
     func press(_ key: String, on note: CallNotification) {
       switch note.buttons.first(where: { $0.key == key })?.deed {
       case .decide(let decision): decide(decision)
-      case .callBack(let handle): callBack(handle)
+      case .callBack(let details): callBack(details)
       case nil: break
       }
     }
@@ -140,23 +141,20 @@ struct CallNotification: Equatable, Sendable {
     with actions: NotificationActions
   ) -> CallNotification? {
     guard record.result == .missed else { return nil }
-    let mayCallBack = actions.offersCallBack() && record.canBeCalledBack
-    let handle = record.details.remoteHandle.flatMap { mayCallBack && !$0.value.isEmpty ? $0 : nil }
+    let hasHandle = record.details.remoteHandle?.value.isEmpty == false
+    let mayCallBack = hasHandle && record.canBeCalledBack && actions.offersCallBack()
+    let callBack = Button(
+      key: "callBack",
+      label: String(localized: "Call Back"),
+      deed: .callBack(record.details)
+    )
     return CallNotification(
       app: record.app,
       summary: String(localized: "Missed call"),
       body: record.details.displayName,
       category: "call.unanswered",
       urgency: 1,
-      buttons: handle.map { handle in
-        [
-          Button(
-            key: "callBack",
-            label: String(localized: "Call Back"),
-            deed: .callBack(handle)
-          )
-        ]
-      } ?? [],
+      buttons: mayCallBack ? [callBack] : [],
       isLasting: false,
       icon: record.icon
     )

@@ -11,14 +11,14 @@ package enum Desktop {
   /// - Parameters:
   ///   - address: address of the bus; by default the user's.
   ///   - decide: carries out the user's decision.
-  ///   - callBack: calls a handle.
+  ///   - callBack: calls the handle of a missed call, which the details have.
   ///   - offersCallBack: returns false while no app can call back.
   ///   - cannotShow: called at most once, with the reason why calls are not shown.
   /// - Returns: the screen; nil where there is no bus.
   package static func callScreen(
     address: String? = nil,
     decide: @escaping @Sendable (UserDecision) -> Void,
-    callBack: @escaping @Sendable (CallHandle) -> Void,
+    callBack: @escaping @Sendable (CallDetails) -> Void,
     offersCallBack: @escaping @Sendable () -> Bool = { true },
     cannotShow: @escaping @Sendable (_ reason: String) -> Void = { _ in }
   ) -> (any CallPresenter)? {

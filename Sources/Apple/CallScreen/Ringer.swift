@@ -60,8 +60,8 @@ enum RingTone: SoundSource {
       self = .system(frames: 0)
       return
     }
-    let folders = name.hasPrefix("/") ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL]
-    let places = [URL(fileURLWithPath: name)] + folders.compactMap { $0?.appending(path: name) }
+    let folders = name.hasPrefix("/") ? [] : Self.resourceFolders
+    let places = [URL(fileURLWithPath: name)] + folders.map { $0.appending(path: name) }
     for place in places {
       // Answering waits for the ringing to end: do nothing here that blocks or takes long.
       // What is no sound file is passed over; the built-in ringtone is the last.
@@ -76,6 +76,18 @@ enum RingTone: SoundSource {
     }
     Self.log.error("the ringtone is the system's: \(name) is no sound file that can be read")
     self = .system(frames: 0)
+  }
+
+  // The program's folder, its resources, and those of each target as SwiftPM lays them beside it.
+  private static var resourceFolders: [URL] {
+    let own = Bundle.main.bundleURL
+    let others = try? FileManager.default.contentsOfDirectory(
+      at: own,
+      includingPropertiesForKeys: []
+    )
+    let targets = (others ?? []).filter { $0.pathExtension == "resources" }
+    return [own, Bundle.main.resourceURL].compactMap { $0 }
+      + targets.sorted { $0.path < $1.path }
   }
 
   mutating func fill(

@@ -87,7 +87,7 @@ public struct OSLogStringAlignment: Equatable, Sendable {
   }
 
   func text(_ value: String) -> String {
-    let room = String(repeating: " ", count: max(0, min(columns, 1_000) - value.count))
+    let room = String(repeating: " ", count: max(0, min(max(columns, 0), 1_000) - value.count))
     return isRight ? room + value : value + room
   }
 }

@@ -297,7 +297,8 @@ struct CallSession {
     CallScreens.useOwn()
     let screen = Desktop.callScreen(
       decide: { CallScreens.decide($0) },
-      callBack: { [logger] handle in
+      callBack: { [logger] details in
+        guard let handle = details.remoteHandle else { return }
         Task {
           do {
             try await phone.call(handle.value)
