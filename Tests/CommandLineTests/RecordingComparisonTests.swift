@@ -66,6 +66,28 @@ struct RecordingComparisonTests {
     #expect(compare(Self.said, Self.said.map { $0 / 20 }).heardShare == 1)
   }
 
+  private static let silence = [Float](repeating: 0, count: 8_000)
+
+  /// A beep or a key is louder than all speech, and lasts for a moment.
+  @Test func aBeepIsNotAllThatIsSaid() {
+    let beep = (0..<8_000).map { 0.9 * Float(sin(0.25 * Double.pi * Double($0))) }
+    let speech = Self.speech(3, seconds: 28).map { $0 / 15 }
+    let said = beep + Self.silence + speech
+    let lost = compare(said, beep + [Float](repeating: 0, count: said.count))
+    #expect(lost.heardShare < 0.2 && lost.segments > 30, "\(lost)")
+    #expect(compare(said, said).heardShare == 1)
+    let late = compare(said, [Float](repeating: 0, count: 40_000) + speech)
+    #expect(late.heardShare > 0.9, "\(late)")
+  }
+
+  @Test(arguments: [3, 8]) func aQuietCopyBetweenLouderVoicesIsFound(seconds: Int) {
+    let said = Self.speech(1, seconds: seconds)
+    let others = [4, 5].map { Self.speech($0, seconds: 6) }
+    let heard = others[0] + Self.silence + said.map { $0 / 2 } + Self.silence + others[1]
+    let comparison = compare(said, heard)
+    #expect(comparison.heardShare > 0.9, "\(comparison)")
+  }
+
   @Test(arguments: [[], [Float](repeating: 0, count: 40_000), [Float](repeating: 0.1, count: 9)])
   func nothingIsFoundInNothing(heard: [Float]) {
     let comparison = compare(Self.said, heard)

@@ -89,7 +89,7 @@ struct RecordingComparison {
     let step = max(said.count, heard.samples.count) > longestFine ? coarseStep : fineStep
     let contours = (said: contour(said, step), heard: contour(heard.samples, step))
     guard let coarse = coarseLag(contours.said, contours.heard) else { return [] }
-    let mean = power(said[...])
+    let mean = usualPower(said)
     var found: [(start: Int, matches: Matches)] = []
     var expected = coarse * step
     var recent: [Int] = []
@@ -230,7 +230,8 @@ struct RecordingComparison {
 
   private static func contour(_ samples: [Float], _ step: Int) -> [Float] {
     let starts = stride(from: 0, through: samples.count - step, by: step)
-    let loudness = starts.map { power(samples[$0..<$0 + step]).squareRoot() }
+    let limit = 2 * usualPower(samples).squareRoot()
+    let loudness = starts.map { min(limit, power(samples[$0..<$0 + step]).squareRoot()) }
     let mean = loudness.reduce(0, +) / Float(max(1, loudness.count))
     return loudness.map { $0 - mean }
   }
@@ -238,15 +239,31 @@ struct RecordingComparison {
   // Steps of the contour by which `heard` lags `said` (negative if it leads), best correlation.
   private static func coarseLag(_ said: [Float], _ heard: [Float]) -> Int? {
     guard said.count > 2, heard.count > 2 else { return nil }
+    var energies = [0.0]
+    for value in heard { energies.append(energies[energies.count - 1] + Double(value * value)) }
+    // Other voices may be louder than the one that is sought; silence is like everything.
+    let floor = energies[heard.count] / Double(heard.count) / 100
     var best: (lag: Int, value: Double)?
     for lag in -said.count + 1..<heard.count {
       let begin = max(0, -lag)
       let count = min(said.count, heard.count - lag) - begin
       guard count > 0 else { continue }
       let sum = product(said, begin, heard, begin + lag, count: count)
-      if sum > best?.value ?? 0 { best = (lag, sum) }
+      let energy = energies[begin + lag + count] - energies[begin + lag] + floor * Double(count)
+      let value = sum / max(energy, 1e-12).squareRoot()
+      if value > best?.value ?? 0 { best = (lag, value) }
     }
     return best?.lag
+  }
+
+  // The mean power of the segments, of which a beep or a bang counts no more than four loud ones.
+  private static func usualPower(_ samples: [Float]) -> Float {
+    let powers = stride(from: 0, through: samples.count - segmentLength, by: segmentLength)
+      .map { power(samples[$0..<$0 + segmentLength]) }
+    let loud = powers.filter { $0 > 1e-7 }.sorted()
+    guard !loud.isEmpty else { return power(samples[...]) }
+    let limit = 4 * loud[min(loud.count - 1, loud.count * 4 / 5)]
+    return powers.reduce(0) { $0 + min($1, limit) } / Float(powers.count)
   }
 
   private static func power(_ samples: ArraySlice<Float>) -> Float {
