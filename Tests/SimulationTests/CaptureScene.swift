@@ -20,6 +20,10 @@ struct CaptureScene {
     var jump: (packet: Int, ticks: Int)?
     /// True if there are DTMF digits of 0.2 s, one each second.
     var hasKeys = false
+    /// Packets that are held back, and come together when the last of them is sent.
+    var stalls: [Range<Int>] = []
+    /// Packets behind a queue that stands for long, and its delay in milliseconds.
+    var queue: (packets: Range<Int>, milliseconds: Double) = (0..<0, 0)
     var isOutgoing = false
     var payloadLength = 40
     var begin = 1_000.0
@@ -58,7 +62,14 @@ struct CaptureScene {
       let second = Double(number) * stream.milliseconds / 1_000
       let isKey = stream.hasKeys && second.truncatingRemainder(dividingBy: 1) >= 0.8
       let place = isKey ? Int((second.rounded(.down) + 0.8) * 1_000 / stream.milliseconds) : number
-      let arrival = sent - stream.jitter * log(Double.random(in: 1e-9...1, using: &random))
+      var arrival = sent - stream.jitter * log(Double.random(in: 1e-9...1, using: &random))
+      if stream.queue.packets.contains(number) { arrival += stream.queue.milliseconds }
+      if let stall = stream.stalls.first(where: { $0.contains(number) }) {
+        arrival = max(
+          arrival,
+          Double(stall.upperBound) * stream.milliseconds + Double(number) / 1e3
+        )
+      }
       let isLost = Double.random(in: 0...1, using: &random) < stream.loss
       guard !isLost else { continue }
       let body: [UInt8] =

@@ -161,7 +161,7 @@ struct StreamReport {
       "stream \(stream.summary)",
       "  lost \(stream.lost) of \(stream.lost + stream.received)"
         + (bursts.isEmpty ? "" : ", in a row: \(bursts)"),
-      "  twice \(stream.duplicates), out of order \(stream.reordered), keys \(stream.keys)",
+      "  twice \(stream.duplicates), out of order \(stream.reordered), of keys \(stream.keys)",
       "  jitter \(number(stream.jitter.mean)) ms in the mean, "
         + "\(number(stream.jitter.most)) at most",
       "  longest pause \(number(stream.longestGap)) ms",

@@ -11,12 +11,13 @@ package enum CaptureFile {
   }
 
   /// First bytes of captures: pcap in five variants, pcapng, the line of rtpdump; snoop, Network
-  /// Monitor, and what gzip has made smaller, which libpcap leaves to others.
+  /// Monitor, and what gzip, zstd and lz4 have made smaller, which libpcap leaves to others.
   private static let marks: [[UInt8]] = [
     [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
     [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A], Array("#!rtpplay".utf8),
     [0xA1, 0xB2, 0xCD, 0x34], [0x34, 0xCD, 0xB2, 0xA1], Array("snoop\0".utf8),
-    Array("RTSS".utf8), Array("GMBU".utf8), [0x1F, 0x8B],
+    Array("RTSS".utf8), Array("GMBU".utf8), [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD],
+    [0x04, 0x22, 0x4D, 0x18],
   ]
 
   /// True if a file that begins with `bytes` is a capture, whether or not libpcap reads it.

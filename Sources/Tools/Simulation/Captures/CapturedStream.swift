@@ -91,10 +91,16 @@ package struct CapturedStream: Sendable {
     longestGap = Double(gaps.max() ?? 0) / 1e6
     let arrivals = timeline.entries.sorted { $0.place < $1.place }.map(\.arrival)
     leavesInBlocks = Self.areBlocks(zip(arrivals, arrivals.dropFirst()).map { $1 - $0 })
-    jitter = Self.jitter(of: flow, events: events, rates, timeline)
+    // One that is so far off counts something else than its type says.
+    let isOther = abs(timeline.skew ?? 0) > Self.wildSkew
+    let scale = isOther ? 1 / max(1e-6, 1 - (timeline.skew ?? 0) / 1e6) : 1
+    jitter = Self.jitter(of: flow, events: events, rates.mapValues { Double($0) * scale }, timeline)
     let all = timeline.entries.filter(\.isTimed).map { $0.arrival - $0.departure }.sorted()
     delays = all.map { $0 - all[0] }
   }
+
+  /// Deviation of a sender's clock in parts per million that no crystal has.
+  private static let wildSkew = 20_000.0
 
   // Packets at once, and then a pause that is always the same.
   private static func areBlocks(_ gaps: [Double]) -> Bool {
@@ -137,7 +143,7 @@ package struct CapturedStream: Sendable {
   private static func jitter(
     of flow: RTPFlow,
     events: Set<UInt8>,
-    _ rates: [UInt8: Int],
+    _ rates: [UInt8: Double],
     _ timeline: StreamTimeline
   ) -> (mean: Double, most: Double) {
     var (value, sum, most, count) = (0.0, 0.0, 0.0, 0)
@@ -151,7 +157,7 @@ package struct CapturedStream: Sendable {
       guard let rate = rates[packet.payloadType] else { continue }
       guard let before, rates[before.payloadType] == rate else { continue }
       let ticks = Int32(bitPattern: packet.timestamp &- before.timestamp)
-      let sent = Double(ticks) * 1_000 / Double(rate)
+      let sent = Double(ticks) * 1_000 / rate
       let arrived = Double(packet.arrival &- before.arrival) / 1e6
       // Nor is what no network makes.
       guard packet.sequence != before.sequence, abs(arrived - sent) < StreamTimeline.longestSpike

@@ -12,7 +12,10 @@ extension PacketCapture {
       "udp.length", "sll.pkttype", "udp.payload", "frame.protocols",
     ]
     // Of tunnels the inmost counts.
-    return ["-r", path, "-n", "-Y", "udp", "-T", "fields", "-E", "occurrence=l"]
+    return [
+      "-r", path, "-n", "-Y", "udp and not icmp and not icmpv6", "-T", "fields", "-E",
+      "occurrence=l",
+    ]
       + fields.flatMap { ["-e", $0] }
   }
 

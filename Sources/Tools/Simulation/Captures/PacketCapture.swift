@@ -53,7 +53,7 @@ package struct PacketCapture {
   private static let latest: Int64 = 4_000_000_000_000_000_000
   /// Most sources from one port to another; if there are more, it is no call, but encrypted
   /// traffic.
-  private static let mostSources = 64
+  private static let mostSources = 1_024
   private static let mostFlows = 20_000
   private var sourceCounts: [[Endpoint]: Int] = [:]
   private var lastForgetting: Int64 = -1_000_000_001
@@ -204,7 +204,10 @@ package struct PacketCapture {
     var flow = source
     flow.order()
     let (here, there) = (flow.key.destination, flow.key.source)
-    let events = flow.eventTypes.union(described.events(to: here, from: there))
+    let keys = described.events(to: here, from: there)
+    // What is described as something else is no key, however few bytes it has.
+    let unsaid = flow.eventTypes.filter { described.format(of: $0, to: here, from: there) == nil }
+    let events = unsaid.union(keys)
     var counts: [UInt8: Int] = [:]
     for packet in flow.packets where !events.contains(packet.payloadType) {
       counts[packet.payloadType, default: 0] += 1
@@ -228,17 +231,17 @@ package struct PacketCapture {
   }
 
   private func format(of type: UInt8, in flow: RTPFlow) -> MediaFormat {
-    if let known = MediaFormat.ofStatic(type) { return known }
-    let said = described.format(of: type, to: flow.key.destination, from: flow.key.source)
+    let here = flow.key.destination
+    let said =
+      MediaFormat.ofStatic(type) ?? described.format(of: type, to: here, from: flow.key.source)
+    if let said, !flow.contradicts(said.clockRate, of: type) { return said }
     let measured = MediaFormat.measured(flow.clock(of: type, among: MediaFormat.rates))
     // Pictures of many packets are video, however irregular they are.
     if said == nil, measured.origin == .assumed, flow.packetsPerTimestamp(of: type) > 1.5 {
       return MediaFormat(name: nil, clockRate: 90_000, origin: .assumed)
     }
-    // Of another call at the same port.
-    guard let said, measured.origin == .assumed || measured.clockRate == said.clockRate else {
-      return measured
-    }
+    // That of another call at the same port, or of a sender that counts otherwise.
+    guard let said, measured.origin == .assumed else { return measured }
     return said
   }
 

@@ -132,39 +132,82 @@ struct RTPFlow {
   /// Returns the clock rate among `rates`, in hertz, that fits the timestamps of a payload type
   /// best: the delays spread least, without a trend; nil if none fits or there are too few packets.
   func clock(of type: UInt8, among rates: [Int]) -> Int? {
-    // The first packet of each picture, if it is video: the others are sent when there is room.
+    let own = beginnings(of: type)
+    let fits = rates.compactMap { rate in
+      Fit(of: own, to: rate).flatMap { $0.isPossible ? (rate, $0.spread) : nil }
+    }
+    return fits.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+  }
+
+  /// True if the timestamps of a payload type cannot count `rate` ticks a second; false if there
+  /// are less than two seconds of them.
+  func contradicts(_ rate: Int, of type: UInt8) -> Bool {
+    Fit(of: beginnings(of: type), to: rate).map { $0.seconds > 2 && !$0.isPossible } ?? false
+  }
+
+  // The first packet of each picture, if it is video: the others are sent when there is room.
+  private func beginnings(of type: UInt8) -> [Packet] {
     var own: [Packet] = []
     for packet in packets
     where packet.payloadType == type && packet.timestamp != own.last?.timestamp {
       own.append(packet)
     }
-    guard own.count > 4 else { return nil }
-    let fits = rates.compactMap { rate in Self.fit(of: own, to: rate).map { (rate, $0) } }
-    return fits.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+    return own
   }
 
-  // Spread of the delays by a clock, in seconds; nil if they grow or fall all the time.
-  private static func fit(of packets: [Packet], to rate: Int) -> Double? {
-    var (sent, passed) = (0.0, 0.0)
-    var points = [(at: 0.0, delay: 0.0)]
-    for (one, next) in zip(packets, packets.dropFirst()) {
-      let ticks = Double(Int32(bitPattern: next.timestamp &- one.timestamp)) / Double(rate)
-      let time = Double(next.arrival &- one.arrival) / 1e9
-      // A jump, or a pause in which the timestamps stood still.
-      guard abs(time - ticks) < 0.5 + max(0, time) / 5, time >= 0 else { continue }
-      sent += ticks
-      passed += time
-      points.append((passed, passed - sent))
+  /// The delays of packets by a clock.
+  private struct Fit {
+    /// Seconds in which they came, without jumps.
+    let seconds: Double
+    /// Spread of the delays, in seconds.
+    let spread: Double
+    /// True if the delays neither grow nor fall all the time.
+    let isPossible: Bool
+
+    /// The delays by a clock of `rate`; nil if there are too few packets.
+    init?(of packets: [Packet], to rate: Int) {
+      var (sent, passed) = (0.0, 0.0)
+      var points = [(at: 0.0, delay: 0.0)]
+      // By how much the packets came too late at a jump, which those after a stall make up for.
+      var owed = 0.0
+      for (one, next) in zip(packets, packets.dropFirst()) {
+        let ticks = Double(Int32(bitPattern: next.timestamp &- one.timestamp)) / Double(rate)
+        let time = Double(next.arrival &- one.arrival) / 1e9
+        guard time >= 0 else { continue }
+        if owed > 0, time < ticks / 2 {
+          owed -= ticks - time
+          continue
+        }
+        owed = 0
+        // A jump, a stall, or a pause in which the timestamps stood still.
+        guard abs(time - ticks) < 0.5 + time / 5 else {
+          owed = time - ticks
+          continue
+        }
+        sent += ticks
+        passed += time
+        points.append((passed, passed - sent))
+      }
+      guard points.count > 4, passed > 0.08 else { return nil }
+      seconds = passed
+      // As many as it takes.
+      let stride = max(1, points.count / 2_000)
+      points = Swift.stride(from: 0, to: points.count, by: stride).map { points[$0] }
+      let delays = points.map(\.delay).sorted()
+      spread = delays[delays.count * 9 / 10] - delays[delays.count / 10]
+      // Late packets at either end, or a stall anywhere, are no trend: the middles of the first and
+      // the last part tell.
+      let part = max(1, points.count / 4)
+      func middle(_ points: ArraySlice<(at: Double, delay: Double)>) -> (at: Double, delay: Double)
+      {
+        let delays = points.map(\.delay).sorted()
+        return (points[points.startIndex + points.count / 2].at, delays[delays.count / 2])
+      }
+      let (begin, end) = (middle(points.prefix(part)), middle(points.suffix(part)))
+      let span = max(end.at - begin.at, 0.01)
+      // The clock of a sender is not off by so much, and jitter has an end.
+      isPossible = abs(end.delay - begin.delay) / span < 0.04 + 0.1 / max(1, passed * passed)
     }
-    guard points.count > 4, passed > 0.08 else { return nil }
-    // As many as it takes.
-    let stride = max(1, points.count / 2_000)
-    points = Swift.stride(from: 0, to: points.count, by: stride).map { points[$0] }
-    let delays = points.map(\.delay).sorted()
-    let spread = delays[delays.count * 9 / 10] - delays[delays.count / 10]
-    // The clock of a sender is not off by so much, and jitter has an end.
-    let slope = (points.last?.delay ?? 0) / passed
-    return abs(slope) < 0.04 + 0.1 / max(1, passed * passed) ? spread : nil
   }
 
   /// Puts the packets in the order of their arrival, unless the numbers say that the file's is

@@ -49,10 +49,16 @@ struct StreamTimeline {
   private static let quietLeap = 60.0
   /// Largest deviation of a clock.
   private static let wildest = 0.001
+  /// Time in nanoseconds after which the same packet is the beginning of a loop, if others follow.
+  private static let latestCopy: Int64 = 1_000_000_000
   /// Step of the capture's clock, in nanoseconds, from which on it was set back.
   private static let setBack: Int64 = 1_000_000
   /// The longest delay that is no jump, in milliseconds.
   static let longestSpike = 10_000.0
+  /// The same after a stall, whose queue may stand for long before it drains.
+  private static let longestStall = 60_000.0
+  /// Time in milliseconds that has to follow a stall, to tell that its delay is for good.
+  private static let shortestRest = 2_000.0
 
   private typealias Numbered = (number: Int64, place: Int, packet: RTPFlow.Packet)
 
@@ -100,16 +106,16 @@ struct StreamTimeline {
     var last: RTPFlow.Packet?
     /// The newest packet before the last one, and its number.
     var former: (number: Int64, packet: RTPFlow.Packet)?
-    /// Timestamps of the last numbers.
-    var recent: [Int64: UInt32] = [:]
+    /// Timestamps and arrivals of the last numbers.
+    var recent: [Int64: (timestamp: UInt32, arrival: Int64)] = [:]
     let usual = Self.usualTicks(of: flow)
     let strangers = flow.typesNumberedByThemselves
     for (place, packet) in packets.enumerated() where !strangers.contains(packet.payloadType) {
       var step = last.map { Self.step(from: $0, to: packet, usual, clockRate) } ?? 1
       var isRepeated = false
-      // What has been there with another timestamp is no copy.
+      // What has been there with another timestamp, or long ago as in a loop, is no copy.
       if let known = step, known <= 0, let before = recent[newest + Int64(known)],
-        before != packet.timestamp
+        before.timestamp != packet.timestamp || packet.arrival &- before.arrival > Self.latestCopy
       {
         step = nil
         isRepeated = true
@@ -138,7 +144,7 @@ struct StreamTimeline {
         former = last.map { (newest, $0) }
         newest = number
         last = packet
-        recent[number] = packet.timestamp
+        recent[number] = (packet.timestamp, packet.arrival)
         recent[number - Int64(Self.near)] = nil
       }
     }
@@ -295,6 +301,11 @@ struct StreamTimeline {
         && abs(gap - usual) < max(5, usual / 2)
       let leap = isQuiet ? Self.quietLeap : Self.leap
       guard isChange || abs(delay - former) > leap else { continue }
+      // Nothing came for a while, and the timestamps go on: a stall, unless it is for good.
+      let sent = entries[index].departure - entries[index - 1].departure
+      let count = Double(entries[index].number - entries[index - 1].number)
+      let isStall = !isChange && delay > former && sent >= 0 && sent < 4 * max(usual, 1) * count
+      let spike = isStall ? Self.longestStall : Self.longestSpike
       let before = least(entries[begin..<index].suffix(500).map { $0.arrival - $0.departure })
       var after: [Double] = []
       for (place, later) in entries[index...].enumerated() {
@@ -306,10 +317,20 @@ struct StreamTimeline {
         // To the next jump, which no network makes.
         if abs(later.arrival - departure - delay) > 2 * Self.longestSpike { break }
         after.append(later.arrival - departure)
-        if later.arrival - entries[index].arrival > Self.longestSpike { break }
+        if later.arrival - entries[index].arrival > spike { break }
       }
       let difference = least(after) - before
       guard isChange || abs(difference) > leap else { continue }
+      // Back to where it was before a queue.
+      if !isChange, difference < 0,
+        least(entries[begin..<index].map { $0.arrival - $0.departure }) < least(after) + leap
+      {
+        continue
+      }
+      // Too little follows to tell that it is for good.
+      if isStall, entries[index].arrival + Self.shortestRest > entries[entries.count - 1].arrival {
+        continue
+      }
       shift += difference
       entries[index].departure += difference
       jumps.insert(entries[index].place)

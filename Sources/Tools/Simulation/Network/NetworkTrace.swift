@@ -73,7 +73,7 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
   private static let longestMilliseconds = 60_000.0
 
   private static func milliseconds(_ word: Substring) -> Double? {
-    guard let value = Double(word), value.isFinite, abs(value) < 1e12 else { return nil }
+    guard let value = Double(word), value.isFinite, abs(value) < 1e15 else { return nil }
     return value
   }
 
