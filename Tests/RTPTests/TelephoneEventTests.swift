@@ -98,6 +98,14 @@ struct TelephoneEventTests {
     }
   }
 
+  /// Timestamps may go back at any time, as when a bridge takes the stream over.
+  @Test func keyAfterABackwardJumpIsHeard() {
+    let keys: [(UInt32, UInt16, Bool)] = [(200_000, 800, true), (110_000, 800, true)]
+    #expect(heard(keys) == [7, 7])
+    // Late packets of the first one are not a third.
+    #expect(heard(keys + [(200_000, 800, true), (110_000, 800, true)]) == [7, 7])
+  }
+
   @Test func keyThatIsHeldForLongIsHeardOnce() {
     #expect(heard([(0, 960, false), (0, 65_535, false), (65_535, 960, false)]) == [7])
     // The last packet of the first segment is lost.

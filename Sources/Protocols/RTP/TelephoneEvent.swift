@@ -154,16 +154,16 @@ package struct TelephoneEventSender: ~Copyable {
 
 /// Receives each DTMF digit once, however many of its packets arrive or are lost.
 package struct TelephoneEventReceiver: Sendable {
-  /// Most RTP ticks by which a late packet's event begins before the latest event: five seconds of
-  /// the fastest clock.
-  ///
-  /// An event that begins still earlier shows that the timestamps have restarted.
-  private static var latestTicks: Int { @_noAllocation @_noLocks get { 240_000 } }
+  /// Most ticks of events by which a late packet's event begins before the latest one: five seconds
+  /// of the slowest clock.
+  private static var latestTicks: Int { @_noAllocation @_noLocks get { 40_000 } }
   /// The longest event that one timestamp can describe (RFC 4733 section 2.5.1.3).
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
 
   private let ticksPerEventTick: Int
   private var latest: (event: TelephoneEvent, began: RTPTimestamp)?
+  /// Beginnings of the events before the latest one, whose packets may still come.
+  private var earlier: (RTPTimestamp?, RTPTimestamp?, RTPTimestamp?) = (nil, nil, nil)
 
   /// A receiver without events; a tick of their durations is `ticksPerEventTick` ticks of the RTP
   /// clock.
@@ -174,7 +174,10 @@ package struct TelephoneEventReceiver: Sendable {
 
   /// Forgets past events, as when the sender's timestamps restart.
   @_noAllocation @_noLocks
-  package mutating func restart() { latest = nil }
+  package mutating func restart() {
+    latest = nil
+    earlier = (nil, nil, nil)
+  }
 
   /// Handles a packet of the event that began at `timestamp`; returns the code of a new event, else
   /// nil.
@@ -196,9 +199,11 @@ package struct TelephoneEventReceiver: Sendable {
       )
       return nil
     }
-    // A late packet of an earlier key is not that key again.
-    let oldest = max(Self.latestTicks, Self.longestSegment * ticksPerEventTick)
-    if distance < 0, distance >= -oldest { return nil }
+    // A late packet of an earlier key is not that key again, and one whose other packets were lost
+    // comes too late. If it began long before, the timestamps have gone back, as they may.
+    if timestamp == earlier.0 || timestamp == earlier.1 || timestamp == earlier.2 { return nil }
+    if distance < 0, distance >= -Self.latestTicks * ticksPerEventTick { return nil }
+    earlier = (began, earlier.0, earlier.1)
     latest = (event, timestamp)
     // A key that is held for long goes on in another segment, which begins where the last one
     // ended.
