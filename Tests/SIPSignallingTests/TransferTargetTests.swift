@@ -43,7 +43,10 @@ struct TransferTargetTests {
   /// 19.1.5, RFC 5627).
   @Test(arguments: [
     ("sip:1234@h;user=phone", "sip:1234@h;user=phone"), ("sip:a@h;gr=urn:x", "sip:a@h;gr=urn:x"),
-    ("sip:a@h;gr;transport=tcp;lr", "sip:a@h;gr"), ("sip:a@h:5070;orbit=7", "sip:a@h:5070;orbit=7"),
+    ("sip:a@h;gr;transport=udp;lr", "sip:a@h;gr"), ("sip:a@h:5070;orbit=7", "sip:a@h:5070;orbit=7"),
+    // The way that it asks for is kept as well (section 26.2.2).
+    ("sips:a@h:5071", "sip:a@h:5071;transport=tls"),
+    ("sip:a@h;transport=TCP", "sip:a@h;transport=tcp"),
   ])
   func parametersOfTheAddressAreKept(text: String, uri: String) {
     #expect(TransferTarget(referringTo: text)?.uri == uri)

@@ -140,6 +140,15 @@ package struct SIPAddress: Equatable, Sendable {
     "sip:\(userPart)\(Self.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
   }
 
+  /// The parameter that asks for the URI's transport; empty if it leaves the choice, or asks for
+  /// UDP, which is tried anyway.
+  package var wayParameter: String {
+    switch transport {
+    case .tcp?, .tls?: ";transport=\(transport?.rawValue ?? "")"
+    case .udp?, nil: ""
+    }
+  }
+
   /// Returns the URI for a transport, with a numeric address in place of the host.
   package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
     let host = Self.literal(numericHost)

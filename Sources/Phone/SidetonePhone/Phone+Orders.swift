@@ -64,9 +64,9 @@ extension Phone {
       await remember(address, fingerprint, of: uuid)
     case .route(let route):
       await change(uuid) { try $0.take(route) }
-    case .release:
+    case .release(let end):
       tellDigits(of: uuid)
-      await endTransfer(of: uuid)
+      await endTransfer(of: uuid, by: end)
       endReplacement(by: uuid)
       requestedTransfers[uuid] = nil
       endRecording(uuid)

@@ -24,7 +24,8 @@ extension Phone {
     let sip = try established(uuid)
     let choice = try AccountChoice(text, account(of: uuid), among: configuration.accounts)
     continuation.yield(.transferring(uuid, to: choice.address.uri))
-    let uri = choice.address.uri + choice.address.parameters
+    let address = choice.address
+    let uri = address.uri + address.parameters + address.wayParameter
     await agent.transfer(sip, to: TransferTarget(uri: uri))
   }
 
@@ -34,7 +35,9 @@ extension Phone {
   public func transfer(_ uuid: UUID, to other: UUID) async throws {
     let sip = try established(uuid)
     let otherSIP = try established(other)
-    guard let uri = routes[other]?.uri(by: .udp) ?? origins[other]?.uri else {
+    // Others choose between UDP and TLS themselves.
+    let transport = control[other]?.transport == .tcp ? SIPTransport.tcp : .udp
+    guard let uri = routes[other]?.uri(by: transport) ?? origins[other]?.uri else {
       throw PhoneError.notConnected
     }
     continuation.yield(.transferring(uuid, to: uri))
@@ -64,7 +67,8 @@ extension Phone {
       let use = account(of: uuid).map { AccountUse.named($0) } ?? .none
       try await call(target.uri, use, for: (id, target))
     } catch {
-      await agent.reportTransfer(id, status: 486, reason: "Busy Here")
+      let (status, reason) = Self.outcome(of: CallEnd(error))
+      await agent.reportTransfer(id, status: status, reason: reason)
       throw error
     }
   }
@@ -103,10 +107,28 @@ extension Phone {
     await agent.reportTransfer(id, status: status, reason: reason)
   }
 
-  /// Reports that a requested call has failed, and resumes the call that was interrupted for it.
-  func endTransfer(of uuid: UUID) async {
+  /// Returns the final response that stands for the end of a requested call (RFC 3515 section
+  /// 2.4.5).
+  static func outcome(of end: CallEnd) -> (status: Int, reason: String) {
+    switch end {
+    case .refused(let code, let phrase): (code, phrase)
+    case .busy(let code): (code, "Busy")
+    case .declined: (603, "Decline")
+    case .notFound(let code): (code, "Not Found")
+    case .noAnswer: (408, "Request Timeout")
+    case .noCommonCodec: (488, "Not Acceptable Here")
+    case .unreachable: (503, "Service Unavailable")
+    case .notAvailable, .hungUp, .hungUpByFarSide, .transferred, .cancelled, .cancelledByFarSide,
+      .answeredElsewhere, .declinedElsewhere, .moved, .lost, .securityRefused, .failed:
+      (480, "Temporarily Unavailable")
+    }
+  }
+
+  /// Reports how a requested call has failed, and resumes the call that was interrupted for it.
+  func endTransfer(of uuid: UUID, by end: CallEnd) async {
     guard let transfer = transfers[uuid] else { return }
-    await reportTransfer(of: uuid, status: 480, reason: "Temporarily Unavailable")
+    let (status, reason) = Self.outcome(of: end)
+    await reportTransfer(of: uuid, status: status, reason: reason)
     if let interrupted = transfer.interrupted { resumeLater(interrupted) }
   }
 

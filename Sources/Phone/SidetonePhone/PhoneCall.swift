@@ -481,6 +481,6 @@ struct PhoneCall: Equatable, Sendable {
 
   private mutating func finish(_ ending: CallEnd) -> [PhoneCallEffect] {
     phase = .ended
-    return [.release, .tell(.ended(uuid, ending))]
+    return [.release(ending), .tell(.ended(uuid, ending))]
   }
 }

@@ -133,6 +133,6 @@ enum PhoneCallEffect: Equatable, Sendable {
   /// Remember that the far side at an address was encrypted, and its identity if it has a lasting
   /// one.
   case remember(address: String, Fingerprint?)
-  /// Close the port and forget the call.
-  case release
+  /// Close the port and forget the call, which has ended so.
+  case release(CallEnd)
 }

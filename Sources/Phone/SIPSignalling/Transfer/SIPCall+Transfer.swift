@@ -38,7 +38,7 @@ extension SIPCall {
       _ = unsafe re_reply(sip, message, 491, "Request Pending")
       return
     }
-    var text = [CChar](repeating: 0, count: 1_024)
+    var text = [CChar](repeating: 0, count: 4_096)
     unsafe re_refer_target(message, &text, text.count)
     guard var target = TransferTarget(referringTo: String(cStringBytes: text)), isEstablished else {
       _ = unsafe re_reply(sip, message, 400, "Bad Request")
@@ -49,7 +49,7 @@ extension SIPCall {
     // It is written into a message, where a line's end would end a header.
     target.referrer = referrer.flatMap { text in
       let isLine = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
-      return isLine && (1...512).contains(text.utf8.count) ? text : nil
+      return isLine && (1...2_048).contains(text.utf8.count) ? text : nil
     }
     let credentials = unsafe makeCredentials()
     defer { _ = unsafe mem_deref(credentials) }
