@@ -118,7 +118,7 @@ struct GatewayCallTests {
   /// Another phone has answered; the telephone network's reason may stand first (RFC 3326).
   @Test(arguments: [
     ["Reason: Q.850;cause=26", "Reason: SIP;cause=200;text=\"Call completed elsewhere\""],
-    ["Reason: Q.850;cause=26;text=\"x, y\", SIP;cause=200"],
+    ["Reason: Q.850;cause=26;text=\"x, y\", SIP;cause=200"], ["Reason: Q.850 ;cause=26"],
   ])
   func callThatWasAnsweredElsewhereIsNotMissed(reasons: [String]) throws {
     let port = Bench.port()

@@ -20,7 +20,7 @@ struct AudioLinesTests {
         "m=audio 4006 UDP/TLS/RTP/SAVPF 0"
       )
     )
-    #expect(lines.candidates.map(\.index) == [3, 4, 0])
+    #expect(lines.candidates(for: "192.0.2.1").map(\.index) == [3, 4, 0])
   }
 
   @Test func othersAreHiddenAndShownAgain() {
@@ -97,7 +97,21 @@ struct AudioLinesTests {
         "c=IN IP4 224.2.36.42/127"
       )
     )
-    #expect(lines.candidates.map(\.host) == ["192.0.2.1", "224.2.36.42"])
+    #expect(lines.candidates(for: "192.0.2.1").map(\.host) == ["192.0.2.1", "224.2.36.42"])
+  }
+
+  /// Of two lines that differ by their address family alone (RFC 4091) ours is taken.
+  @Test func lineOfTheOwnFamilyComesFirst() {
+    let lines = AudioLines(
+      description(
+        "m=audio 4000 RTP/AVP 0",
+        "c=IN IP6 2001:db8::1",
+        "m=audio 4004 RTP/AVP 0",
+        "c=IN IP4 192.0.2.7"
+      )
+    )
+    #expect(lines.candidates(for: "192.0.2.1").map(\.index) == [1, 0])
+    #expect(lines.candidates(for: "2001:db8::2").map(\.index) == [0, 1])
   }
 
   /// libre ends a line at a CR, an LF or both.
@@ -112,7 +126,7 @@ struct AudioLinesTests {
       )
     )
     // Without 16 kbit/s of headers.
-    #expect(lines.candidates.map(\.bitrate) == [24_000, 84_000])
+    #expect(lines.candidates(for: "192.0.2.1").map(\.bitrate) == [24_000, 84_000])
     let nothing = description(
       "m=audio 4000 RTP/AVP 0",
       "b=AS:",
@@ -124,9 +138,9 @@ struct AudioLinesTests {
       "b=AS:0",
       "b=TIAS:0"
     )
-    #expect(AudioLines(nothing).candidates.map(\.bitrate) == [nil])
+    #expect(AudioLines(nothing).candidates(for: "192.0.2.1").map(\.bitrate) == [nil])
     let narrow = AudioLines(description("m=audio 4000 RTP/AVP 0", "b=AS:3"))
-    #expect(narrow.candidates.map(\.bitrate) == [1])
+    #expect(narrow.candidates(for: "192.0.2.1").map(\.bitrate) == [1])
   }
 
   @Test(arguments: ["\r", "\n", "\r\n"]) func lineEndsAreOfAnyKind(end: String) {
@@ -134,7 +148,7 @@ struct AudioLinesTests {
       "c=IN IP4 192.0.2.1", "m=audio 4000 RTP/AVP 0", "a=x", "m=audio 4002 RTP/AVP 8", "a=y",
     ]
     let whole = AudioLines(Array((lines.joined(separator: end) + end).utf8))
-    #expect(whole.candidates.map(\.index) == [0, 1])
+    #expect(whole.candidates(for: "192.0.2.1").map(\.index) == [0, 1])
     let read = [lines[0], "m=audio 4000 not-for-sidetone-RTP/AVP 0", lines[3], lines[4]]
     #expect(text(whole.hidingAll(but: 1)) == read.joined(separator: end) + end)
   }
@@ -142,6 +156,6 @@ struct AudioLinesTests {
   @Test(arguments: ["", "m=", "m=audio", "m=audio 4000 RTP/AVP", "c=", "m=audio  RTP/AVP 0\n"])
   func nonsenseHasNoLines(text: String) {
     let lines = AudioLines(Array(text.utf8))
-    #expect(lines.candidates.isEmpty && lines.hidingAll(but: 0) == Array(text.utf8))
+    #expect(lines.usable.isEmpty && lines.hidingAll(but: 0) == Array(text.utf8))
   }
 }

@@ -82,7 +82,8 @@ struct BindingMessageTests {
     let candidate = ICECandidate(.serverReflexive, address, priority: 1_694_498_815, related: own)
     #expect(
       candidate.attribute
-        == "2 1 UDP 1694498815 203.0.113.7 40000 typ srflx raddr 192.168.1.2 rport 5004"
+        == candidate.foundation
+        + " 1 UDP 1694498815 203.0.113.7 40000 typ srflx raddr 192.168.1.2 rport 5004"
     )
     let read = ICECandidate(
       attribute: "foo/1 1 udp 2122260223 2001:db8::5 9 typ host generation 0 network-id 1"

@@ -10,6 +10,8 @@ struct DescribedKeysTests {
       let attribute = try #require(key.attribute)
       #expect(DescribedKey(attribute: attribute) == key)
       #expect(DescribedKey(attribute: attribute + "|2^20") == key)
+      #expect(DescribedKey(attribute: attribute + " WSH=128 KDR=0") == key)
+      #expect(DescribedKey(attribute: attribute + " KDR=4") == nil)
     }
   }
 

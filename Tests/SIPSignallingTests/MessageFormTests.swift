@@ -139,6 +139,9 @@ struct MessageFormTests {
     #expect(isGood(["v=0", media, "a=identity:" + Self.letters(8_000), "a=sendrecv"]))
     #expect(!isGood(Array(repeating: "a=sendrecv", count: 501)))
     #expect(!isGood(Array(repeating: media, count: 17)))
+    // What another medium says is not for the decoder.
+    let video = ["m=video 4002 RTP/AVP 96", "a=fmtp:96 sprop-parameter-sets=" + Self.letters(900)]
+    #expect(isGood([media] + video) && !isGood(video + [media, video[1]]))
     #expect(!isGood(["b=" + Self.letters(600)]) && !isGood(["a=rtpmap:" + Self.letters(600)]))
     #expect(!isGood(["a=" + Self.letters(600) + ":x"]) && !isGood(["a=:" + Self.letters(300)]))
   }

@@ -19,6 +19,16 @@ struct MediaLimitTests {
     #expect(!configuration.stream(for: .opus(longestPacketMilliseconds: 40)).adaptsPackets)
   }
 
+  /// RFC 7587 section 6.1; its default of 3 ms stands for packets of 2.5 ms.
+  @Test func packetsAreAsLongAsTheFarSideWantsThemAtLeast() {
+    var configuration = PhoneConfiguration()
+    configuration.packetFrames = 120
+    func frames(_ least: Int?) -> Int {
+      configuration.stream(for: .opus(shortestPacketMilliseconds: least)).packetFrames
+    }
+    #expect([nil, 3, 10, 20, 50, 200].map(frames) == [120, 120, 480, 960, 2_880, 120])
+  }
+
   @Test func fewBitsAreForTheVoice() {
     var configuration = PhoneConfiguration()
     configuration.packetFrames = 120

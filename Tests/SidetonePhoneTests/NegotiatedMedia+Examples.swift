@@ -19,7 +19,8 @@ extension NegotiatedMedia {
     describedKeys: SRTPKeys? = nil,
     longestPacketMilliseconds: Int? = nil,
     largestBitrate: Int? = nil,
-    bandwidth: Int? = nil
+    bandwidth: Int? = nil,
+    shortestPacketMilliseconds: Int? = nil
   ) -> NegotiatedMedia {
     NegotiatedMedia(
       codec: .opus,
@@ -38,7 +39,7 @@ extension NegotiatedMedia {
       receiveRedundancyPayloadType: nil,
       largestBitrate: largestBitrate,
       bandwidth: bandwidth,
-      shortestPacketMilliseconds: nil,
+      shortestPacketMilliseconds: shortestPacketMilliseconds,
       decodesInBandRedundancy: false,
       encryption: encryption,
       describedKeys: describedKeys,

@@ -80,10 +80,17 @@ struct AudioLines: Equatable, Sendable {
     return max(1, Int(kilobits) * 1_000 - 16_000)
   }
 
-  /// Lines that are not refused: encrypted ones first, then the others, each in their order.
-  var candidates: [Line] {
-    let usable = found.filter { !$0.isRefused }.map(\.line)
-    return usable.filter(\.isSecure) + usable.filter { !$0.isSecure }
+  /// The lines that are not refused, in their order.
+  var usable: [Line] { found.filter { !$0.isRefused }.map(\.line) }
+
+  /// Returns the lines that are not refused: encrypted ones first, then the others; among these
+  /// those of the address family of `host` first (RFC 4091), each in their order.
+  func candidates(for host: String) -> [Line] {
+    func isOfOther(_ line: Line) -> Bool {
+      line.host.map { $0.contains(":") != host.contains(":") } ?? false
+    }
+    let ordered = usable.filter { !isOfOther($0) } + usable.filter(isOfOther)
+    return ordered.filter(\.isSecure) + ordered.filter { !$0.isSecure }
   }
 
   /// True if the media line at `index` is an audio line whose port is 0.

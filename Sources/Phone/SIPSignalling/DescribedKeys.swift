@@ -16,10 +16,13 @@ struct DescribedKey: Equatable {
   /// Parses an attribute's value; nil if it is damaged or not supported.
   ///
   /// Not supported are unknown ciphers, several keys, an identifier in each packet (MKI), and
-  /// session parameters, each of which changes how packets are protected.
+  /// session parameters that change how packets are protected. A window for replays (`WSH`), and
+  /// keys that are derived once (`KDR=0`), change nothing (RFC 4568 section 6.3).
   init?(attribute: String) {
     let parts = attribute.split(separator: " ")
-    guard parts.count == 3, let tag = Int(parts[0]), (0...999_999_999).contains(tag),
+    guard parts.count >= 3,
+      parts.dropFirst(3).allSatisfy({ $0.hasPrefix("WSH=") || $0 == "KDR=0" }),
+      let tag = Int(parts[0]), (0...999_999_999).contains(tag),
       let profile = SRTPProfile.allCases.first(where: { $0.name == parts[1] }),
       parts[2].hasPrefix("inline:"), !parts[2].contains(";")
     else { return nil }

@@ -10,7 +10,7 @@ import UDPTransport
 /// **Thread safety:** the event loop's thread only.
 @safe
 final class SessionDescription {
-  private let session: OpaquePointer
+  let session: OpaquePointer
   let media: OpaquePointer
   private let encryption: EncryptionOffer?
   /// The side that begins the handshake, once it is agreed on: it stays so for the call.
@@ -197,7 +197,7 @@ final class SessionDescription {
   // Nil without encryption; the far side's description was taken in.
   private func negotiatedEncryption(isOffer: Bool) -> NegotiatedEncryption? {
     // There may be one for each hash (RFC 8122 section 5).
-    let texts = attributes("fingerprint") + [attribute("fingerprint", orOfSession: true) ?? ""]
+    let texts = attributes("fingerprint") + attributes("fingerprint", ofSession: true)
     guard let encryption, encryption.choice != .open,
       let fingerprint = texts.lazy.compactMap({ Fingerprint(attribute: $0) }).first
     else { return nil }
@@ -243,7 +243,7 @@ final class SessionDescription {
     _ addresses: ICEDescription?
   ) -> (description: SessionDescription, media: NegotiatedMedia)? {
     guard unsafe DescriptionForm.isGood(ArraySlice(bytes(of: body))) else { return nil }
-    for line in unsafe AudioLines(bytes(of: body)).candidates {
+    for line in unsafe AudioLines(bytes(of: body)).candidates(for: offer.host) {
       guard let description = SessionDescription(offer) else { return nil }
       description.addresses = addresses
       description.line = line.index
@@ -303,7 +303,7 @@ final class SessionDescription {
     let lines = unsafe AudioLines(bytes)
     // A name, a zone or a group is no address to send voice to, and libre takes it for none at all.
     // What refuses the voice or has no place for it changes nothing.
-    guard let own = lines.candidates.first(where: { $0.index == line }),
+    guard let own = lines.usable.first(where: { $0.index == line }),
       own.host.map({ Self.isReachable($0) }) ?? false
     else { return nil }
     var taken = lines.hidingAll(but: line)
@@ -425,41 +425,6 @@ final class SessionDescription {
       found.append((codec, remote, UInt8(truncatingIfNeeded: local)))
     }
     return found
-  }
-
-  private static func number(named name: String, in parameters: String) -> Int? {
-    for parameter in parameters.split(whereSeparator: { $0 == ";" || $0 == " " }) {
-      let pair = parameter.split(separator: "=")
-      if pair.count == 2, pair[0] == name { return Int(pair[1]) }
-    }
-    return nil
-  }
-
-  func attributes(_ name: String) -> [String] {
-    final class Found {
-      var values: [String] = []
-    }
-    let found = Found()
-    let context = unsafe Unmanaged.passUnretained(found).toOpaque()
-    _ = unsafe sdp_media_rattr_apply(
-      media,
-      name,
-      { _, value, context in
-        guard let value = unsafe value, let context = unsafe context else { return false }
-        let found = unsafe Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
-        found.values.append(unsafe String(cString: value))
-        return false
-      },
-      context
-    )
-    return found.values
-  }
-
-  func attribute(_ name: String, orOfSession isOfSession: Bool = false) -> String? {
-    let value =
-      isOfSession
-      ? unsafe sdp_media_session_rattr(media, session, name) : unsafe sdp_media_rattr(media, name)
-    return unsafe value.map { unsafe String(cString: $0) }
   }
 
   private func remoteAddress(isControl: Bool) -> (host: String, port: UInt16)? {

@@ -92,6 +92,13 @@ extension PhoneConfiguration {
       stream.usesConstantBitRate =
         media.claim != .open && !usesVariableBitRate || !limits.isEmpty
     }
+    // RFC 7587 section 6.1.
+    if media.codec == .opus, let least = media.shortestPacketMilliseconds, least > 0 {
+      stream.packetFrames = max(
+        stream.packetFrames,
+        Self.packetLengths.first { $0 >= least * 48 - 47 } ?? stream.packetFrames
+      )
+    }
     if let milliseconds = media.longestPacketMilliseconds, milliseconds > 0 {
       let most = milliseconds * 48
       if stream.packetFrames > most {

@@ -52,7 +52,8 @@ struct re_contact_search {
   const struct sa *address;
   /* Of the contact with our instance (RFC 5626), of the one with our address, and the shortest of those of the user that say no
      instance: a server may write its own address into the contact. */
-  int64_t own, exact, shortest;
+  int64_t own, exact, shortest, last;
+  size_t count;
 };
 
 static inline bool re_visit_contact(const struct sip_hdr *header, const struct sip_msg *message,
@@ -63,9 +64,11 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   struct sa named;
   if (sip_addr_decode(&contact, &header->val)) return false;
   int64_t seconds = -1;
+  search->count++;
   if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = re_lasting(&expires);
   else if (pl_isset(&message->expires)) seconds = re_lasting(&message->expires);
   if (seconds < 0) return false;
+  search->last = seconds;
   struct pl instance;
   bool has_instance = !msg_param_decode(&contact.params, "+sip.instance", &instance);
   /* libre takes the quotes off some values. */
@@ -84,10 +87,13 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
 /* For how many seconds a response says that a contact is registered; -1 if it names no time for it. `instance` has no quotes. */
 static inline int64_t re_registered_seconds(const struct sip_msg *message, const char *user, const char *instance,
                                             const struct sa *address) {
-  struct re_contact_search search = {user, instance, address, -1, -1, -1};
+  struct re_contact_search search = {user, instance, address, -1, -1, -1, -1, 0};
   sip_msg_hdr_apply(message, true, SIP_HDR_CONTACT, re_visit_contact, &search);
   if (search.own >= 0) return search.own;
-  return search.exact >= 0 ? search.exact : search.shortest;
+  if (search.exact >= 0 || search.shortest >= 0) return search.exact >= 0 ? search.exact : search.shortest;
+  /* A server that rewrites contacts may list ours alone, and some list none (RFC 3261 section 10.3). */
+  if (!search.count && pl_isset(&message->expires)) return re_lasting(&message->expires);
+  return search.count == 1 ? search.last : -1;
 }
 
 /* True if the server saw the request come from another address than it was sent from: a router has translated it. */

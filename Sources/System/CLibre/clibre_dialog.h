@@ -74,7 +74,7 @@ static inline bool re_visit_caller(const struct sip_hdr *header, const struct si
   if (sip_addr_decode(&caller, &header->val) || caller.auri.l >= search->capacity) return false;
   if (pl_strcasecmp(&caller.uri.scheme, "sip") && pl_strcasecmp(&caller.uri.scheme, "sips")) return false;
   re_copy_pl(&caller.auri, search->address, search->capacity);
-  re_copy_pl(&caller.dname, search->name, search->capacity);
+  re_copy_pl(&header->val, search->name, search->capacity);
   return true;
 }
 

@@ -74,6 +74,8 @@ final class AccountLine {
 
   /// Pause between keepalives: the strictest routers forget a translation after 30 s of silence.
   private static let keepalivePause = Duration.seconds(25)
+  /// The longest pause that the server accepts, in seconds (RFC 5626 section 4.4); nil for any.
+  private var flowTimer: Int?
 
   /// Maximum number of proxies in `routes`.
   private static let routeLimit = 8
@@ -422,12 +424,7 @@ final class AccountLine {
     }
     unsafe noteRoutes(in: message)
     let isTranslated = unsafe re_is_translated(message, &ownAddress)
-    let named = unsafe re_registered_seconds(
-      message,
-      account.user,
-      instance,
-      &ownAddress
-    )
+    let named = unsafe re_registered_seconds(message, account.user, instance, &ownAddress)
     guard named != 0 else {
       return handle(.unanswered(reason: "it does not keep the registration"))
     }
@@ -438,7 +435,9 @@ final class AccountLine {
     if let server { agent.assumeIsolated { $0.noteCall(with: server.address) } }
     unsafe watchConnection(of: message)
     watchMessages()
-    if isTranslated || server?.transport != .udp { keepAlive() }
+    let header = unsafe sip_msg_xhdr(message, "Flow-Timer")
+    flowTimer = unsafe header.flatMap { unsafe Int(String($0.pointee.val)) }
+    if isTranslated || server?.transport != .udp || self.flowTimer != nil { keepAlive() }
   }
 
   // True if a challenge has an answer. A server may have forgotten the one of before, and say so as
@@ -480,9 +479,12 @@ final class AccountLine {
 
   private func keepAlive() {
     keepalive?.cancel()
+    // Some time before the server's, which is to be met.
+    let asked = flowTimer.map { Duration.milliseconds(900 * max(2, min($0, 3_600))) }
+    let pause = min(asked ?? Self.keepalivePause, Self.keepalivePause)
     keepalive = Task { [weak agent, account] in
       // A cancelled sleep ends early, and so does its task.
-      try? await Task.sleep(for: AccountLine.keepalivePause)
+      try? await Task.sleep(for: pause)
       guard !Task.isCancelled else { return }
       await agent?.sendKeepalive(of: account)
     }

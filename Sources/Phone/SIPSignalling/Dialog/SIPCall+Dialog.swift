@@ -265,6 +265,10 @@ extension SIPCall {
       let accept = "Accept: application/sdp\r\n"
       return unsafe stack.refuse(message, 415, "Unsupported Media Type", headers: accept)
     }
+    if unsafe SIPCall.isIntervalTooShort(message) {
+      _ = unsafe re_refuse_interval(stack.sip, message, UInt32(SessionTimer.shortest))
+      return
+    }
     let hasOffer = content != .none
     guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     var answer: UnsafeMutablePointer<mbuf>?

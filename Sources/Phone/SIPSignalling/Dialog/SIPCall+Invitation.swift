@@ -110,6 +110,8 @@ extension SIPCall {
     // One for each protocol, in any order.
     for value in plain.split(separator: ",") {
       let fields = value.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
+      // "Non-selected user clearing", by servers that come from ISDN.
+      if fields.first == "q.850", fields.contains("cause=26") { cancelReason = .answeredElsewhere }
       guard fields.first == "sip" else { continue }
       if fields.contains("cause=200") { cancelReason = .answeredElsewhere }
       if fields.contains("cause=603") || fields.contains("cause=600") {

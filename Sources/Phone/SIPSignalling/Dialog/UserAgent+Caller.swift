@@ -33,7 +33,33 @@ extension UserAgent {
   static func caller(
     in message: UnsafePointer<sip_msg>
   ) -> (address: String, name: String) {
-    unsafe (String(message.pointee.from.auri), String(message.pointee.from.dname))
+    let value = unsafe String(message.pointee.from.val)
+    return unsafe (String(message.pointee.from.auri), displayName(in: value))
+  }
+
+  /// Returns the display name in the value of a header: some words, or what is quoted, with its
+  /// escapes resolved (RFC 3261 section 25.1); empty without one.
+  static func displayName(in value: String) -> String {
+    let text = value.drop { $0.isWhitespace }
+    guard text.first == "\"" else {
+      guard let end = text.firstIndex(of: "<") else { return "" }
+      return text[..<end].split { $0.isWhitespace }.joined(separator: " ")
+    }
+    var name = ""
+    var isEscaped = false
+    for character in text.dropFirst() {
+      if isEscaped {
+        name.append(character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        break
+      } else {
+        name.append(character)
+      }
+    }
+    return name
   }
 
   /// Returns the caller's URI and name that an account's server asserts (RFC 3325); nil if it
@@ -45,8 +71,8 @@ extension UserAgent {
     in message: UnsafePointer<sip_msg>
   ) -> (address: String, name: String)? {
     var address = [CChar](repeating: 0, count: 256)
-    var name = [CChar](repeating: 0, count: 256)
-    guard unsafe re_asserted_caller(message, &address, &name, 256) else { return nil }
-    return (String(cStringBytes: address), String(cStringBytes: name))
+    var value = [CChar](repeating: 0, count: 256)
+    guard unsafe re_asserted_caller(message, &address, &value, 256) else { return nil }
+    return (String(cStringBytes: address), displayName(in: String(cStringBytes: value)))
   }
 }

@@ -267,11 +267,18 @@ enum DescriptionForm {
     guard lines.count <= mostLines,
       lines.count(where: { $0.starts(with: Array("m=".utf8)) }) <= mostMedia
     else { return false }
+    // Other media are not shown to the decoder (`AudioLines.hidingAll`).
+    var isOfOther = false
     return lines.allSatisfy { line in
+      if line.starts(with: Array("m=".utf8)) {
+        isOfOther = !line.starts(with: Array("m=audio".utf8))
+      }
       guard line.starts(with: Array("a=".utf8)) else { return line.count <= longestLine }
       let name = line.dropFirst(2).prefix { $0 != .colon }
-      let isMapping = ["rtpmap", "fmtp", "rtcp", "crypto", "candidate"]
-        .contains { name.elementsEqual($0.utf8) }
+      let isMapping =
+        !isOfOther
+        && ["rtpmap", "fmtp", "rtcp", "crypto", "candidate"]
+          .contains { name.elementsEqual($0.utf8) }
       return !name.isEmpty && name.count <= 128
         && line.count <= (isMapping ? longestLine : longestAttribute)
     }
