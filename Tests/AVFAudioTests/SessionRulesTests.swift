@@ -187,6 +187,22 @@ struct SessionRulesTests {
     await session.finishOperations()
   }
 
+  /// A swap deactivates the session and activates it again at once.
+  @Test func R91_devicesStayOpenBetweenTwoCalls() async throws {
+    try await session.activateForCall()
+    let engine = try #require(session.voiceEngine)
+    session.deactivateForCall(keepingDevices: true) {}
+    #expect(session.voiceEngine == nil)
+    try await session.activateForCall()
+    #expect(session.voiceEngine === engine)
+    session.endCall()
+    await session.finishOperations()
+    try await session.activateForCall()
+    #expect(session.voiceEngine != nil && session.voiceEngine !== engine)
+    session.endCall()
+    await session.finishOperations()
+  }
+
   @Test func secondCallFindsTheDevicesOfTheFirst() async throws {
     try await session.activateForCall()
     let engine = try #require(session.voiceEngine)

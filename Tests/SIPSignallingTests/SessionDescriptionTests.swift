@@ -91,6 +91,15 @@ struct SessionDescriptionTests {
     #expect(!text(other, asOffer: false).contains("ice-"))
   }
 
+  /// The voice's own component is checked, though RTCP has another one (RFC 8445 section 4).
+  @Test func anAnswerWithoutMultiplexingIsChecked() throws {
+    let description = try checking()
+    _ = text(description, asOffer: true)
+    let lines = Self.opus + ["a=rtcp:5001"] + Self.addresses[1...]
+    let media = try #require(agree(description, on: "111", lines, isOffer: false))
+    #expect(media.addresses?.candidates.count == 2)
+  }
+
   /// The candidate with the far side's address in the description is looked for among the first
   /// 100.
   @Test(arguments: [(5, true), (40, true), (100, true), (101, false)])

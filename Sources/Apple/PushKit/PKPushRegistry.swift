@@ -18,8 +18,9 @@ import Logging
 /// comes. The push waits until the app has asked for its pushes.
 ///
 /// Differs from Apple's: no service beyond this machine carries pushes. An app that does not report
-/// a call for a push is not killed. Without `XDG_RUNTIME_DIR`, or when the app runs already, there
-/// is no token, and a line in the log says why.
+/// a call for a push is not killed. Without `XDG_RUNTIME_DIR`, when the app runs already, or when
+/// it has another registry, there is no token, and a line in the log says why. Keep one registry as
+/// long as the app runs.
 ///
 /// **Threads:** set the delegate and the kinds once, on one thread; change them later on the
 /// queue of the initializer, on which the delegate is called.

@@ -362,7 +362,9 @@ final class SessionDescription {
     }
     beginner = encryption?.beginner
     let control = isMultiplexed ? address : remoteAddress(isControl: true) ?? address
-    let addresses = isMultiplexed ? remoteAddresses(with: address.host, address.port) : nil
+    // An answer without multiplexing is still one to an offer of one component, which is checked.
+    let addresses =
+      isMultiplexed || !isOffer ? remoteAddresses(with: address.host, address.port) : nil
     hasRemoteAddresses = addresses != nil
     let direction = unsafe sdp_media_dir(media)
     // An address of zeros is the older way to hold (RFC 3264 section 8.4), unless the far side's
