@@ -51,6 +51,18 @@ struct SimulationReportTests {
     #expect(fields["network"] as? String == "wifi" && fields["seed"] as? Int == 7)
   }
 
+  /// A headset that was unplugged conceals nothing, and plays nothing either.
+  @Test func aLoudspeakerThatStoodStillIsTold() throws {
+    var last = observation(5, delay: 10)
+    last.engine.playedFrames = 5 * 48_000
+    var report = report(last)
+    report.seconds = 20
+    #expect(try fields(report)["silentMs"] as? Double == 15_000)
+    #expect(report.text.contains("20 s:") && report.text.contains("stood still"))
+    report.seconds = 5.2
+    #expect(try fields(report)["silentMs"] == nil)
+  }
+
   @Test func sharesAreThoseOfWhatWasPlayed() throws {
     var report = report(
       observation(10, delay: 10) {

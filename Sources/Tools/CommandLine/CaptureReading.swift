@@ -1,48 +1,50 @@
 import Foundation
 import Glibc
 import Localization
+import RealTime
 import Simulation
 
 /// Reader of network captures, by libpcap or else by Wireshark's `tshark` if that is installed.
 enum CaptureReading {
   /// Reads the RTP in a file, in a pipe or, as `-`, in the standard input; nil if it is no capture.
   ///
-  /// What comes through a pipe is copied to a temporary file first, since it is read twice.
+  /// A pipe's content is copied to a file without a name first, since a capture is read twice.
   static func capture(inFileOrPipe name: String) throws -> PacketCapture? {
     let path = name == "-" ? "/dev/stdin" : name
     var status = stat()
     let isKnown = unsafe stat(path, &status) == 0
     guard isKnown, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
-      return try capture(at: path)
+      return try capture(at: path, named: name)
     }
-    let files = FileManager.default
-    let copy = files.temporaryDirectory.appendingPathComponent("sidetone-\(UUID().uuidString)")
-    guard let input = FileHandle(forReadingAtPath: path) else {
-      throw CommandFailure("cannot read \"\(path)\"")
-    }
-    defer { try? files.removeItem(at: copy) }
+    let pipe = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
+    guard let pipe else { throw CommandFailure("cannot read \"\(path)\"") }
     do {
-      // A capture is what people said.
-      _ = files.createFile(
-        atPath: copy.path,
-        contents: nil,
-        attributes: [.posixPermissions: 0o600]
-      )
-      let output = try FileHandle(forWritingTo: copy)
-      while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
-        try output.write(contentsOf: piece)
+      var piece = try pipe.read(upToCount: 1 << 16) ?? Data()
+      guard CaptureFile.isCapture(beginning: [UInt8](piece.prefix(16))) else { return nil }
+      // A file without a name goes with the program, however that ends.
+      var place = Array((NSTemporaryDirectory() + "/sidetone-XXXXXX").utf8CString)
+      let descriptor = unsafe mkstemp(&place)
+      guard descriptor >= 0 else { throw SystemError(operation: "make a file", code: errno) }
+      _ = unsafe unlink(&place)
+      let copy = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      while !piece.isEmpty {
+        try copy.write(contentsOf: piece)
+        piece = try pipe.read(upToCount: 1 << 20) ?? Data()
       }
-      try output.close()
+      return try withExtendedLifetime(copy) {
+        try capture(at: "/proc/\(getpid())/fd/\(descriptor)", named: name)
+      }
+    } catch let error as CommandFailure {
+      throw error
     } catch {
       throw CommandFailure(reason: "\"\(name)\" cannot be copied: \(error.localizedDescription)")
     }
-    return try capture(at: copy.path, named: name)
   }
 
   /// Reads the RTP in a file, which errors call by `name`; nil if it is no capture.
   static func capture(at path: String, named name: String? = nil) throws -> PacketCapture? {
     guard let file = FileHandle(forReadingAtPath: path) else {
-      throw CommandFailure("cannot read \"\(path)\"")
+      throw CommandFailure("cannot read \"\(name ?? path)\"")
     }
     // A folder has no first bytes, and no capture is empty.
     let beginning = (try? file.read(upToCount: 16)) ?? Data()

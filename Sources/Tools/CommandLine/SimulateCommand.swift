@@ -183,6 +183,7 @@ struct SimulateCommand: ParsableCommand {
     )
     var report = SimulationReport(network: trace ?? network, stream: taken?.summary, seed: seed)
     call.run(seconds: duration) { report.add($0) }
+    report.seconds = duration
     report.traffic = call.traffic
     if let scorer {
       do {

@@ -30,6 +30,9 @@ struct SimulationReport {
   private var targetSum = 0.0
   /// Datagrams sent towards the listener, and how many of them the network lost.
   var traffic = (sent: 0, lost: 0)
+  /// Length of the call in seconds; nil to take that of the observations, which end where the
+  /// loudspeaker stands still.
+  var seconds: Double?
   /// Score of the received sound; nil if it was not scored.
   var quality: PerceivedQuality?
 
@@ -37,6 +40,8 @@ struct SimulationReport {
   private static let mostMoments = 12_000
   /// Length of the start, in seconds, in which the playout still looks for its delay.
   private static let settlingSeconds = 1.0
+  /// Time in milliseconds in which nothing is played at either end of every call.
+  private static let usualSilence = 500.0
 
   init(network: String, stream: String? = nil, seed: UInt64) {
     self.network = network
@@ -97,6 +102,9 @@ struct SimulationReport {
       quality.map {
         [("pesq", "PESQ-WB, mean", $0.mean), ("pesqWorst", "PESQ-WB, 5th percentile", $0.worst)]
       } ?? []
+    let silent = (seconds ?? 0) * 1_000 - milliseconds(newest?.engine.playedFrames)
+    let stops =
+      silent > Self.usualSilence ? [("silentMs", "the loudspeaker stood still", silent)] : []
     return [
       ("meanMs", "mouth to ear, mean", meanDelay),
       ("percentile95Ms", "mouth to ear, 95th percentile", percentile(0.95)),
@@ -113,11 +121,11 @@ struct SimulationReport {
       ("latePackets", "packets too late", Double(stream?.packetsLate ?? 0)),
       ("underruns", "underruns of the loudspeaker", Double(newest?.engine.underruns ?? 0)),
       ("overruns", "overruns of the microphone", Double(newest?.engine.overruns ?? 0)),
-    ] + scores
+    ] + stops + scores
   }
 
   var text: String {
-    let title = "\(network), seed \(seed), \(Int(newest?.second.rounded() ?? 0)) s:"
+    let title = "\(network), seed \(seed), \(Int((seconds ?? newest?.second ?? 0).rounded())) s:"
     let rows = fields.map { field in
       let unit =
         field.name.hasSuffix("Ms") ? " ms" : field.name.hasSuffix("Percent") ? " %" : ""

@@ -287,6 +287,9 @@ struct StreamTimeline {
   private mutating func align() {
     var shift = 0.0
     var begin = 0
+    var recent = RecentLeast(milliseconds: Self.longestStall)
+    // A capture in which every packet might be a jump is looked through no further.
+    var effort = 20_000_000
     let gaps = zip(entries, entries.dropFirst()).map { $1.arrival - $0.arrival }.sorted()
     let usual = gaps.isEmpty ? 0 : gaps[gaps.count / 2]
     for index in entries.indices {
@@ -294,6 +297,7 @@ struct StreamTimeline {
       guard index > 0 else { continue }
       let delay = entries[index].arrival - entries[index].departure
       let former = entries[index - 1].arrival - entries[index - 1].departure
+      recent.add(former, at: entries[index - 1].arrival)
       let isChange = changes.contains(index)
       let gap = entries[index].arrival - entries[index - 1].arrival
       let isQuiet =
@@ -317,16 +321,14 @@ struct StreamTimeline {
         // To the next jump, which no network makes.
         if abs(later.arrival - departure - delay) > 2 * Self.longestSpike { break }
         after.append(later.arrival - departure)
+        effort -= 1
+        if effort < 0, place > 500 { break }
         if later.arrival - entries[index].arrival > spike { break }
       }
       let difference = least(after) - before
       guard isChange || abs(difference) > leap else { continue }
       // Back to where it was before a queue.
-      if !isChange, difference < 0,
-        least(entries[begin..<index].map { $0.arrival - $0.departure }) < least(after) + leap
-      {
-        continue
-      }
+      if !isChange, difference < 0, recent.least < least(after) + leap { continue }
       // Too little follows to tell that it is for good.
       if isStall, entries[index].arrival + Self.shortestRest > entries[entries.count - 1].arrival {
         continue
@@ -336,6 +338,7 @@ struct StreamTimeline {
       jumps.insert(entries[index].place)
       beginnings += isChange ? 0 : 1
       begin = index
+      recent = RecentLeast(milliseconds: Self.longestStall)
     }
   }
 
@@ -381,5 +384,27 @@ struct StreamTimeline {
     for index in entries.indices {
       entries[index].departure += slope * (entries[index].departure - first.departure)
     }
+  }
+}
+
+/// The least of the values of some time.
+private struct RecentLeast {
+  private let milliseconds: Double
+  /// Values that none of those after them undercuts, oldest first, from `first` on.
+  private var values: [(at: Double, value: Double)] = []
+  private var first = 0
+
+  init(milliseconds: Double) { self.milliseconds = milliseconds }
+
+  /// Infinite without values.
+  var least: Double { first < values.count ? values[first].value : .infinity }
+
+  mutating func add(_ value: Double, at time: Double) {
+    while values.count > first, values[values.count - 1].value >= value { values.removeLast() }
+    values.append((time, value))
+    while values[first].at < time - milliseconds { first += 1 }
+    guard first > 1_000, 2 * first > values.count else { return }
+    values.removeFirst(first)
+    first = 0
   }
 }
