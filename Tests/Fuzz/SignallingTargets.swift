@@ -31,7 +31,7 @@ func fuzzDescriptions(_ bytes: [UInt8]) {
   for isOffer in [true, false] {
     guard let body = unsafe re_buffer_from(text, text.count) else { return }
     defer { _ = unsafe mem_deref(body) }
-    if isOffer { _ = unsafe SessionDescription.preview(body, encryption: encryption) }
+    if isOffer { _ = unsafe SessionDescription.preview(body, at: "::1", encryption: encryption) }
     guard let description = SessionDescription(offer) else { return }
     if choice & 4 != 0 {
       description.addresses = ICEDescription(credentials: .random(), candidates: [])

@@ -10,7 +10,8 @@ struct CallerNameTests {
     (#""Bob \"the\" Plumber" <sip:b@h>"#, #"Bob "the" Plumber"#),
     (#""<x> a\\b" <sip:b@h>"#, #"<x> a\b"#), ("sip:b@h;tag=1", ""), ("<sip:b@h>", ""),
     (#""open"#, "open"),
-    (#""" <sip:b@h>"#, ""), ("", ""),
+    (#""" <sip:b@h>"#, ""), ("", ""), ("\"a\r\n b\u{7}\" <sip:b@h>", "a b"),
+    ("\"a\"\u{200D}<sip:b@h>;tag=1", "a"),
   ])
   func nameIsReadWithItsWordsAndEscapes(value: String, name: String) {
     #expect(UserAgent.displayName(in: value) == name)

@@ -10,8 +10,10 @@ struct DescribedKeysTests {
       let attribute = try #require(key.attribute)
       #expect(DescribedKey(attribute: attribute) == key)
       #expect(DescribedKey(attribute: attribute + "|2^20") == key)
-      #expect(DescribedKey(attribute: attribute + " WSH=128 KDR=0") == key)
-      #expect(DescribedKey(attribute: attribute + " KDR=4") == nil)
+      #expect(DescribedKey(attribute: attribute + " WSH=128") == key)
+      for other in [" KDR=0", " KDR=4", " WSH=", " WSH=9"] {
+        #expect(DescribedKey(attribute: attribute + other) == nil)
+      }
     }
   }
 

@@ -142,6 +142,7 @@ struct MessageFormTests {
     // What another medium says is not for the decoder.
     let video = ["m=video 4002 RTP/AVP 96", "a=fmtp:96 sprop-parameter-sets=" + Self.letters(900)]
     #expect(isGood([media] + video) && !isGood(video + [media, video[1]]))
+    #expect(!isGood(video + ["m=  audio 4000 RTP/AVP 0", video[1]]))
     #expect(!isGood(["b=" + Self.letters(600)]) && !isGood(["a=rtpmap:" + Self.letters(600)]))
     #expect(!isGood(["a=" + Self.letters(600) + ":x"]) && !isGood(["a=:" + Self.letters(300)]))
   }

@@ -26,7 +26,8 @@ struct MediaLimitTests {
     func frames(_ least: Int?) -> Int {
       configuration.stream(for: .opus(shortestPacketMilliseconds: least)).packetFrames
     }
-    #expect([nil, 3, 10, 20, 50, 200].map(frames) == [120, 120, 480, 960, 2_880, 120])
+    let expected = [120, 120, 480, 960, 2_880, 2_880, 2_880, 120, 120]
+    #expect([nil, 3, 10, 20, 50, 200, .max, 0, .min].map(frames) == expected)
   }
 
   @Test func fewBitsAreForTheVoice() {

@@ -60,9 +60,14 @@ enum RingTone: SoundSource {
       self = .system(frames: 0)
       return
     }
-    let folders = name.hasPrefix("/") ? [] : Self.resourceFolders
+    let folders =
+      name.hasPrefix("/")
+      ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL].compactMap { $0 }
     let places = [URL(fileURLWithPath: name)] + folders.map { $0.appending(path: name) }
-    for place in places {
+    let found = places.contains { FileManager.default.fileExists(atPath: $0.path) }
+    // Those of targets are looked for where nothing else is found.
+    let others = found || name.hasPrefix("/") ? [] : Self.targetFolders
+    for place in places + others.map({ $0.appending(path: name) }) {
       // Answering waits for the ringing to end: do nothing here that blocks or takes long.
       // What is no sound file is passed over; the built-in ringtone is the last.
       let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
@@ -78,17 +83,12 @@ enum RingTone: SoundSource {
     self = .system(frames: 0)
   }
 
-  // The program's folder, its resources, and those of each target as SwiftPM lays them beside it.
-  private static var resourceFolders: [URL] {
+  // The resources of each target, as SwiftPM lays them beside the program.
+  private static let targetFolders: [URL] = {
     let own = Bundle.main.bundleURL
-    let others = try? FileManager.default.contentsOfDirectory(
-      at: own,
-      includingPropertiesForKeys: []
-    )
-    let targets = (others ?? []).filter { $0.pathExtension == "resources" }
-    return [own, Bundle.main.resourceURL].compactMap { $0 }
-      + targets.sorted { $0.path < $1.path }
-  }
+    let all = try? FileManager.default.contentsOfDirectory(at: own, includingPropertiesForKeys: [])
+    return (all ?? []).filter { $0.pathExtension == "resources" }.sorted { $0.path < $1.path }
+  }()
 
   mutating func fill(
     _ block: inout SampleBuffer,

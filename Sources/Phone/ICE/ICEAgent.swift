@@ -78,7 +78,7 @@ package struct ICEAgent: Sendable {
     var attempts = 1
     var sentAt: MonotonicInstant
     var nextAt: MonotonicInstant
-    /// The pause before the next repetition, then before giving up, in nanoseconds.
+    /// The pause before the next repetition but one, in nanoseconds.
     var pause: Int64
   }
 
@@ -132,8 +132,8 @@ package struct ICEAgent: Sendable {
   /// Pauses before a request is repeated, in nanoseconds: each is half as long again as the one
   /// before, up to `longestPause`.
   ///
-  /// Where one packet in five is lost each way, a third of all requests fail: pauses that double
-  /// (RFC 8489 section 6.2.1) leave five chances in as many seconds.
+  /// A third of all requests fail if one packet in five is lost each way: pauses that double (RFC
+  /// 8489 section 6.2.1) leave five chances in as many seconds.
   static let firstPause: Int64 = 100_000_000
   static let longestPause: Int64 = 300_000_000
   /// Most times that a request is sent; a check, as long as there is no path yet, until the time
@@ -321,7 +321,9 @@ package struct ICEAgent: Sendable {
       exchanges[index].nextAt = now.advanced(
         byNanoseconds: isLast ? Self.lastPause : exchange.pause
       )
-      exchanges[index].pause = min(exchange.pause * 3 / 2, Self.longestPause)
+      // Many pairs share the pace of the first checks (RFC 8445 section 14.3).
+      let longest = max(Self.longestPause, Self.pace * Int64(exchanges.count))
+      exchanges[index].pause = min(exchange.pause * 3 / 2, longest)
       // What has been sent may be answered until its time is over.
       guard exchange.purpose == .gathering || mayCheck(exchange.base, exchange.destination) else {
         continue

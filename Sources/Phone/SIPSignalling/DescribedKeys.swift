@@ -16,12 +16,12 @@ struct DescribedKey: Equatable {
   /// Parses an attribute's value; nil if it is damaged or not supported.
   ///
   /// Not supported are unknown ciphers, several keys, an identifier in each packet (MKI), and
-  /// session parameters that change how packets are protected. A window for replays (`WSH`), and
-  /// keys that are derived once (`KDR=0`), change nothing (RFC 4568 section 6.3).
+  /// session parameters that change how packets are protected; a window for replays (`WSH`) does
+  /// not (RFC 4568 section 6.3.7).
   init?(attribute: String) {
     let parts = attribute.split(separator: " ")
     guard parts.count >= 3,
-      parts.dropFirst(3).allSatisfy({ $0.hasPrefix("WSH=") || $0 == "KDR=0" }),
+      parts.dropFirst(3).allSatisfy(Self.isWindow),
       let tag = Int(parts[0]), (0...999_999_999).contains(tag),
       let profile = SRTPProfile.allCases.first(where: { $0.name == parts[1] }),
       parts[2].hasPrefix("inline:"), !parts[2].contains(";")
@@ -37,6 +37,10 @@ struct DescribedKey: Equatable {
       )
     else { return nil }
     self.init(tag: tag, profile, key)
+  }
+
+  private static func isWindow(_ parameter: Substring) -> Bool {
+    parameter.hasPrefix("WSH=") && Int(parameter.dropFirst(4)).map { $0 >= 64 } ?? false
   }
 
   /// The attribute's value; nil if memory runs out.

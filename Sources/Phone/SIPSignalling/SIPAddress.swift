@@ -143,10 +143,7 @@ package struct SIPAddress: Equatable, Sendable {
   /// The parameter that asks for the URI's transport; empty if it leaves the choice, or asks for
   /// UDP, which is tried anyway.
   package var wayParameter: String {
-    switch transport {
-    case .tcp?, .tls?: ";transport=\(transport?.rawValue ?? "")"
-    case .udp?, nil: ""
-    }
+    transport.map { $0 == .udp ? "" : ";transport=\($0.rawValue)" } ?? ""
   }
 
   /// Returns the URI for a transport, with a numeric address in place of the host.

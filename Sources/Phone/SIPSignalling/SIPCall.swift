@@ -171,7 +171,11 @@ final class SIPCall {
   /// or if none of it can be accepted.
   func preview(_ encryption: EncryptionOffer?) -> NegotiatedMedia? {
     guard let offer = unsafe remoteOffer else { return nil }
-    return unsafe SessionDescription.preview(offer, encryption: withSignalling(encryption))
+    return unsafe SessionDescription.preview(
+      offer,
+      at: stack?.host ?? "127.0.0.1",
+      encryption: withSignalling(encryption)
+    )
   }
 
   // Keys are described to callers whose signalling is encrypted.

@@ -10,7 +10,7 @@ extension SIPEndReason {
   init(_ response: UnsafePointer<sip_msg>) {
     let code = unsafe Int(response.pointee.scode)
     // The others name a proxy (305), or something else than a call (380).
-    guard [300, 301, 302].contains(code) else {
+    guard (300..<400).contains(code), ![305, 380].contains(code) else {
       self = unsafe .refused(code: code, phrase: String(response.pointee.reason))
       return
     }

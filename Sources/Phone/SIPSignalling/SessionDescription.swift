@@ -220,13 +220,14 @@ final class SessionDescription {
   /// Returns the media that an answer to an offer would agree on; nil if no answer is possible.
   static func preview(
     _ body: UnsafeMutablePointer<mbuf>,
+    at host: String,
     encryption: EncryptionOffer?
   ) -> NegotiatedMedia? {
     // What may not be is for the phone to refuse, in words.
     var encryption = encryption
     encryption?.choice = .any
     let offer = MediaOffer(
-      host: "127.0.0.1",
+      host: host,
       port: 9,
       packetMilliseconds: 10,
       encryption: encryption
@@ -389,7 +390,8 @@ final class SessionDescription {
       receiveRedundancyPayloadType: hasCopies ? UInt8(truncatingIfNeeded: localRedundancy) : nil,
       largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
       bandwidth: own.bitrate,
-      shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters),
+      shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters)
+        .flatMap { UInt16(exactly: $0) }.map { Int($0) },
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       encryption: encryption,
       describedKeys: keys,

@@ -425,7 +425,7 @@ public actor UserAgent {
     }
     let (replaced, refusal) = unsafe replaced(by: message, over: stack)
     if let refusal { return unsafe stack.refuse(message, refusal.code, refusal.phrase) }
-    guard unsafe canTakeOffer(of: message, encryption) else {
+    guard unsafe canTakeOffer(of: message, at: stack.host, encryption) else {
       return unsafe stack.refuse(message, 488, "Not Acceptable Here", headers: Self.mediaWarning)
     }
     let call = makeCall(nil)

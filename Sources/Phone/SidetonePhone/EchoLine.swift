@@ -234,7 +234,7 @@ public actor EchoLine {
       // The voice thread with the fewest calls takes it.
       let loads = engines.indices.map { engine in calls.values.count { $0.engine == engine } }
       guard let engine = loads.indices.min(by: { loads[$0] < loads[$1] }) else {
-        throw PhoneError.noMedia("the line has stopped")
+        throw PhoneError.stopped
       }
       try leg.attach(to: engines[engine].streams)
       calls[id] = Call(leg: leg, engine: engine, isByServer: caller.account != nil)

@@ -81,7 +81,7 @@ extension Phone {
 
   private func invite(_ uuid: UUID, _ attempt: Attempt, for action: Delivered?) async {
     do {
-      guard let route = routes[uuid] else { throw PhoneError.noMedia("the call has no address") }
+      guard let route = routes[uuid] else { throw PhoneError.noCallAddress }
       if let account = route.account {
         return try await invite(uuid, route, attempt, through: account, for: action)
       }

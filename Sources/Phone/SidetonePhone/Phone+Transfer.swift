@@ -38,7 +38,7 @@ extension Phone {
     // Others choose between UDP and TLS themselves.
     let transport = control[other]?.transport == .tcp ? SIPTransport.tcp : .udp
     guard let uri = routes[other]?.uri(by: transport) ?? origins[other]?.uri else {
-      throw PhoneError.notConnected
+      throw PhoneError.noCallAddress
     }
     continuation.yield(.transferring(uuid, to: uri))
     await agent.transfer(sip, intoPlaceOf: otherSIP, at: uri)
@@ -67,7 +67,9 @@ extension Phone {
       let use = account(of: uuid).map { AccountUse.named($0) } ?? .none
       try await call(target.uri, use, for: (id, target))
     } catch {
-      let (status, reason) = Self.outcome(of: CallEnd(error))
+      let isFull = (error as? PhoneError) == .tooManyCalls
+      let end = isFull ? CallEnd.busy(code: 486) : CallEnd(error)
+      let (status, reason) = Self.outcome(of: end)
       await agent.reportTransfer(id, status: status, reason: reason)
       throw error
     }

@@ -94,10 +94,8 @@ extension PhoneConfiguration {
     }
     // RFC 7587 section 6.1.
     if media.codec == .opus, let least = media.shortestPacketMilliseconds, least > 0 {
-      stream.packetFrames = max(
-        stream.packetFrames,
-        Self.packetLengths.first { $0 >= least * 48 - 47 } ?? stream.packetFrames
-      )
+      let fitting = Self.packetLengths.first { $0 / 48 + ($0 % 48 == 0 ? 0 : 1) >= least }
+      stream.packetFrames = max(stream.packetFrames, fitting ?? 2_880)
     }
     if let milliseconds = media.longestPacketMilliseconds, milliseconds > 0 {
       let most = milliseconds * 48

@@ -1,6 +1,6 @@
 /// A request that a phone cannot fulfil.
 ///
-/// How a call ends, or that it does not come up, is a `CallEnd`.
+/// A call that ends, or does not come up, has a `CallEnd`.
 public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The text is no SIP address.
   case noAddress(String)
@@ -10,6 +10,10 @@ public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
   case tooManyCalls
   /// The call is not connected, as the request needs it to be.
   case notConnected
+  /// The call has no address to call.
+  case noCallAddress
+  /// The phone, or the echo line, has stopped.
+  case stopped
   /// The far side has asked for no transfer.
   case noTransferRequested
   /// The call has no words to compare: it is open, or the far side has no lasting identity.
@@ -35,6 +39,8 @@ public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
       "there is no account \(address); \"sidetone account list\" shows them"
     case .tooManyCalls: "too many calls are in progress"
     case .notConnected: "the call is not connected"
+    case .noCallAddress: "the call has no address"
+    case .stopped: "the line has stopped"
     case .noTransferRequested: "the far side has asked for no transfer"
     case .noWords: "there are no words to compare in this call"
     case .unknownPeer: "this far side is not remembered yet"

@@ -666,8 +666,6 @@ static inline int re_each_local_address(re_address_handler *handler, void *arg) 
 /* An answer has rtcp-mux only if the offer had it (RFC 5761 section 5.1.1). */
 static inline void re_description_forbid_multiplexing(struct sdp_media *media) {
   sdp_media_del_lattr(media, "rtcp-mux");
-  /* RTCP has the next port then, which needs no name (RFC 3605). */
-  sdp_media_set_lport_rtcp(media, 0);
 }
 
 /* libre writes warnings to standard error; ours are typed errors instead. */

@@ -51,7 +51,8 @@ struct re_contact_search {
   const char *user, *instance;
   const struct sa *address;
   /* Of the contact with our instance (RFC 5626), of the one with our address, and the shortest of those of the user that say no
-     instance: a server may write its own address into the contact. */
+     instance: a server may write its own address into the contact. Then the last one that says no instance, whoever its user is,
+     and the number of all. */
   int64_t own, exact, shortest, last;
   size_t count;
 };
@@ -68,7 +69,6 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   if (!msg_param_decode(&contact.params, "expires", &expires)) seconds = re_lasting(&expires);
   else if (pl_isset(&message->expires)) seconds = re_lasting(&message->expires);
   if (seconds < 0) return false;
-  search->last = seconds;
   struct pl instance;
   bool has_instance = !msg_param_decode(&contact.params, "+sip.instance", &instance);
   /* libre takes the quotes off some values. */
@@ -76,6 +76,7 @@ static inline bool re_visit_contact(const struct sip_hdr *header, const struct s
   /* What has been taken back says nothing about the one that is kept. */
   if (has_instance && !pl_strcmp(&instance, search->instance) && (search->own <= 0 || (seconds && seconds < search->own)))
     search->own = seconds;
+  if (!has_instance) search->last = seconds;
   if (has_instance || pl_strcmp(&contact.uri.user, search->user)) return false;
   if (search->shortest <= 0 || (seconds && seconds < search->shortest)) search->shortest = seconds;
   if (!sa_set(&named, &contact.uri.host, contact.uri.port ? contact.uri.port : SIP_PORT) &&

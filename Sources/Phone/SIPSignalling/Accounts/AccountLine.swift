@@ -437,7 +437,7 @@ final class AccountLine {
     watchMessages()
     let header = unsafe sip_msg_xhdr(message, "Flow-Timer")
     flowTimer = unsafe header.flatMap { unsafe Int(String($0.pointee.val)) }
-    if isTranslated || server?.transport != .udp || self.flowTimer != nil { keepAlive() }
+    if isTranslated || server?.transport != .udp || flowTimer != nil { keepAlive() }
   }
 
   // True if a challenge has an answer. A server may have forgotten the one of before, and say so as
@@ -479,7 +479,7 @@ final class AccountLine {
 
   private func keepAlive() {
     keepalive?.cancel()
-    // Some time before the server's, which is to be met.
+    // A little sooner than the server asks for.
     let asked = flowTimer.map { Duration.milliseconds(900 * max(2, min($0, 3_600))) }
     let pause = min(asked ?? Self.keepalivePause, Self.keepalivePause)
     keepalive = Task { [weak agent, account] in

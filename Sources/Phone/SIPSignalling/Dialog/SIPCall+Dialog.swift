@@ -265,12 +265,12 @@ extension SIPCall {
       let accept = "Accept: application/sdp\r\n"
       return unsafe stack.refuse(message, 415, "Unsupported Media Type", headers: accept)
     }
+    let hasOffer = content != .none
+    guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     if unsafe SIPCall.isIntervalTooShort(message) {
       _ = unsafe re_refuse_interval(stack.sip, message, UInt32(SessionTimer.shortest))
       return
     }
-    let hasOffer = content != .none
-    guard unsafe isInOrder(message, hasOffer: hasOffer, over: stack) else { return }
     var answer: UnsafeMutablePointer<mbuf>?
     if hasOffer {
       guard unsafe gotOffer(&answer, message) == 0 else {

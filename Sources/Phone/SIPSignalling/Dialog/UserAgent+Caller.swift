@@ -9,13 +9,14 @@ extension UserAgent {
   @unsafe
   func canTakeOffer(
     of message: UnsafePointer<sip_msg>,
+    at host: String,
     _ encryption: EncryptionOffer?
   ) -> Bool {
     guard let body = unsafe DescriptionBody.buffer(of: message) else { return true }
     defer { _ = unsafe mem_deref(body) }
     var encryption = encryption
     encryption?.mayDescribeKeys = unsafe message.pointee.tp == SIP_TRANSP_TLS
-    return unsafe SessionDescription.preview(body, encryption: encryption) != nil
+    return unsafe SessionDescription.preview(body, at: host, encryption: encryption) != nil
   }
 
   /// Returns a name with spaces for the characters that libre cannot write between quotes (RFC 3261
@@ -40,26 +41,21 @@ extension UserAgent {
   /// Returns the display name in the value of a header: some words, or what is quoted, with its
   /// escapes resolved (RFC 3261 section 25.1); empty without one.
   static func displayName(in value: String) -> String {
-    let text = value.drop { $0.isWhitespace }
-    guard text.first == "\"" else {
-      guard let end = text.firstIndex(of: "<") else { return "" }
-      return text[..<end].split { $0.isWhitespace }.joined(separator: " ")
-    }
-    var name = ""
-    var isEscaped = false
-    for character in text.dropFirst() {
-      if isEscaped {
-        name.append(character)
-        isEscaped = false
-      } else if character == "\\" {
-        isEscaped = true
-      } else if character == "\"" {
-        break
-      } else {
-        name.append(character)
+    let text = value.unicodeScalars.drop { $0.properties.isWhitespace }
+    var name = String.UnicodeScalarView()
+    if text.first == "\"" {
+      var isEscaped = false
+      for scalar in text.dropFirst() {
+        if !isEscaped, scalar == "\"" { break }
+        isEscaped = !isEscaped && scalar == "\\"
+        if !isEscaped { name.append(scalar) }
       }
+    } else if let end = text.firstIndex(of: "<") {
+      name.append(contentsOf: text[..<end])
     }
-    return name
+    let blank: Unicode.Scalar = " "
+    let plain = name.map { $0.properties.generalCategory == .control ? blank : $0 }
+    return String(String.UnicodeScalarView(plain)).split(separator: " ").joined(separator: " ")
   }
 
   /// Returns the caller's URI and name that an account's server asserts (RFC 3325); nil if it

@@ -271,7 +271,9 @@ enum DescriptionForm {
     var isOfOther = false
     return lines.allSatisfy { line in
       if line.starts(with: Array("m=".utf8)) {
-        isOfOther = !line.starts(with: Array("m=audio".utf8))
+        // As `AudioLines` reads it.
+        let fields = line.dropFirst(2).split(separator: .space)
+        isOfOther = fields.first?.elementsEqual("audio".utf8) != true
       }
       guard line.starts(with: Array("a=".utf8)) else { return line.count <= longestLine }
       let name = line.dropFirst(2).prefix { $0 != .colon }

@@ -104,7 +104,7 @@ extension UserAgent {
     by message: UnsafePointer<sip_msg>,
     over stack: SIPStack
   ) -> (call: ReplacedCall?, refusal: RequestCheck.Refusal?) {
-    var text = [CChar](repeating: 0, count: 512)
+    var text = [CChar](repeating: 0, count: 4_096)
     unsafe re_replaced(message, &text, text.count)
     let value = String(cStringBytes: text)
     guard !value.isEmpty else { return (nil, nil) }
