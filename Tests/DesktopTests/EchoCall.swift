@@ -114,8 +114,8 @@ struct EchoCall {
   private static func echoes(in heard: [Float]) -> [(second: Double, delay: Double)] {
     let last = heard.count - 2 * intervalFrames
     return stride(from: Int(settling * 48_000), to: last, by: intervalFrames).compactMap { frame in
-      // Not further than the next one could be taken for this one.
-      let found = ProbeSignal.find(in: heard, range: frame..<frame + intervalFrames - 2_400)
+      // Each comes back once within the interval, wherever a machine that stalls has moved it.
+      let found = ProbeSignal.find(in: heard, range: frame..<frame + intervalFrames)
       return found.map { (Double(frame) / 48_000, ($0 - Double(frame)) / 48) }
     }
   }
