@@ -60,32 +60,43 @@ enum RingTone: SoundSource {
       self = .system(frames: 0)
       return
     }
-    let folders =
+    let own =
       name.hasPrefix("/")
       ? [] : [Bundle.main.bundleURL, Bundle.main.resourceURL].compactMap { $0 }
-    let places = [URL(fileURLWithPath: name)] + folders.map { $0.appending(path: name) }
-    let found = places.contains { FileManager.default.fileExists(atPath: $0.path) }
+    let places = [URL(fileURLWithPath: name)] + own.map { $0.appending(path: name) }
+    if let sound = Self.sound(at: places) {
+      self = sound
+      return
+    }
     // Those of targets are looked for where nothing else is found.
-    let others = found || name.hasPrefix("/") ? [] : Self.targetFolders
-    for place in places + others.map({ $0.appending(path: name) }) {
-      // Answering waits for the ringing to end: do nothing here that blocks or takes long.
-      // What is no sound file is passed over; the built-in ringtone is the last.
-      let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
-      guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= Self.sizeLimit,
-        let bytes = try? Data(contentsOf: place),
-        let file = try? SoundFile(parsing: Array(bytes), mostSamples: Self.lengthLimit),
-        !file.samples.isEmpty
-      else { continue }
-      self = .sound(SoundHead(file, loops: -1))
+    let others = name.hasPrefix("/") ? [] : Self.targetFolders.map { $0.appending(path: name) }
+    if let sound = Self.sound(at: others) {
+      self = sound
       return
     }
     Self.log.error("the ringtone is the system's: \(name) is no sound file that can be read")
     self = .system(frames: 0)
   }
 
+  // Answering waits for the ringing to end: do nothing here that blocks or takes long.
+  private static func sound(at places: [URL]) -> RingTone? {
+    for place in places {
+      // What is no sound file is passed over; the built-in ringtone is the last.
+      let values = try? place.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+      guard values?.isRegularFile == true, (values?.fileSize ?? .max) <= sizeLimit,
+        let bytes = try? Data(contentsOf: place),
+        let file = try? SoundFile(parsing: Array(bytes), mostSamples: lengthLimit),
+        !file.samples.isEmpty
+      else { continue }
+      return .sound(SoundHead(file, loops: -1))
+    }
+    return nil
+  }
+
   // The resources of each target, as SwiftPM lays them beside the program.
   private static let targetFolders: [URL] = {
     let own = Bundle.main.bundleURL
+    // A folder that cannot be read has none.
     let all = try? FileManager.default.contentsOfDirectory(at: own, includingPropertiesForKeys: [])
     return (all ?? []).filter { $0.pathExtension == "resources" }.sorted { $0.path < $1.path }
   }()
