@@ -18,27 +18,31 @@ enum CaptureReading {
     }
     let pipe = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
     guard let pipe else { throw CommandFailure("cannot read \"\(path)\"") }
+    var place = Array((NSTemporaryDirectory() + "/sidetone-XXXXXX").utf8CString)
+    var descriptor: CInt = -1
     do {
       var piece = try pipe.read(upToCount: 1 << 16) ?? Data()
       guard CaptureFile.isCapture(beginning: [UInt8](piece.prefix(16))) else { return nil }
       // A file without a name goes with the program, however that ends.
-      var place = Array((NSTemporaryDirectory() + "/sidetone-XXXXXX").utf8CString)
-      let descriptor = unsafe mkstemp(&place)
-      guard descriptor >= 0 else { throw SystemError(operation: "make a file", code: errno) }
-      _ = unsafe unlink(&place)
-      let copy = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      while !piece.isEmpty {
-        try copy.write(contentsOf: piece)
-        piece = try pipe.read(upToCount: 1 << 20) ?? Data()
+      descriptor = unsafe mkstemp(&place)
+      guard descriptor >= 0 else {
+        let error = SystemError(operation: "a copy cannot be made", code: errno)
+        throw CommandFailure(reason: "\(error)")
       }
-      return try withExtendedLifetime(copy) {
-        try capture(at: "/proc/\(getpid())/fd/\(descriptor)", named: name)
+      _ = unsafe unlink(&place)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      while !piece.isEmpty {
+        try FileHandle(fileDescriptor: descriptor).write(contentsOf: piece)
+        piece = try pipe.read(upToCount: 1 << 20) ?? Data()
       }
     } catch let error as CommandFailure {
       throw error
     } catch {
+      if descriptor >= 0 { close(descriptor) }
       throw CommandFailure(reason: "\"\(name)\" cannot be copied: \(error.localizedDescription)")
     }
+    defer { close(descriptor) }
+    return try capture(at: "/proc/\(getpid())/fd/\(descriptor)", named: name)
   }
 
   /// Reads the RTP in a file, which errors call by `name`; nil if it is no capture.

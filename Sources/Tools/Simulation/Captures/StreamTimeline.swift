@@ -287,7 +287,7 @@ struct StreamTimeline {
   private mutating func align() {
     var shift = 0.0
     var begin = 0
-    var recent = RecentLeast(milliseconds: Self.longestStall)
+    var recent = RecentLeast(milliseconds: 2 * Self.longestStall)
     // A capture in which every packet might be a jump is looked through no further.
     var effort = 20_000_000
     let gaps = zip(entries, entries.dropFirst()).map { $1.arrival - $0.arrival }.sorted()
@@ -297,7 +297,7 @@ struct StreamTimeline {
       guard index > 0 else { continue }
       let delay = entries[index].arrival - entries[index].departure
       let former = entries[index - 1].arrival - entries[index - 1].departure
-      recent.add(former, at: entries[index - 1].arrival)
+      recent.add(former, at: entries[index - 1].departure)
       let isChange = changes.contains(index)
       let gap = entries[index].arrival - entries[index - 1].arrival
       let isQuiet =
@@ -338,7 +338,7 @@ struct StreamTimeline {
       jumps.insert(entries[index].place)
       beginnings += isChange ? 0 : 1
       begin = index
-      recent = RecentLeast(milliseconds: Self.longestStall)
+      recent = RecentLeast(milliseconds: 2 * Self.longestStall)
     }
   }
 
