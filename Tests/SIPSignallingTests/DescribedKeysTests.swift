@@ -11,7 +11,8 @@ struct DescribedKeysTests {
       #expect(DescribedKey(attribute: attribute) == key)
       #expect(DescribedKey(attribute: attribute + "|2^20") == key)
       #expect(DescribedKey(attribute: attribute + " WSH=128") == key)
-      for other in [" KDR=0", " KDR=4", " WSH=", " WSH=9"] {
+      #expect(DescribedKey(attribute: attribute + " -X=1 WSH=64") == key)
+      for other in [" KDR=0", " KDR=4", " WSH=", " WSH=63", " WSH=+64"] {
         #expect(DescribedKey(attribute: attribute + other) == nil)
       }
     }

@@ -98,6 +98,7 @@ struct SessionDescriptionTests {
     let lines = Self.opus + ["a=rtcp:5001"] + Self.addresses[1...]
     let media = try #require(agree(description, on: "111", lines, isOffer: false))
     #expect(media.addresses?.candidates.count == 2)
+    #expect(media.port == 5_000 && media.controlPort == 5_001)
   }
 
   /// The candidate with the far side's address in the description is looked for among the first

@@ -130,7 +130,7 @@ package struct ICEAgent: Sendable {
   /// Pause between the starts of two checks, in nanoseconds (RFC 8445 section 14).
   static let pace: Int64 = 20_000_000
   /// Pauses before a request is repeated, in nanoseconds: each is half as long again as the one
-  /// before, up to `longestPause`.
+  /// before, up to `longestPause`, or to `pace` for each check that is under way.
   ///
   /// A third of all requests fail if one packet in five is lost each way: pauses that double (RFC
   /// 8489 section 6.2.1) leave five chances in as many seconds.
@@ -322,7 +322,8 @@ package struct ICEAgent: Sendable {
         byNanoseconds: isLast ? Self.lastPause : exchange.pause
       )
       // Many pairs share the pace of the first checks (RFC 8445 section 14.3).
-      let longest = max(Self.longestPause, Self.pace * Int64(exchanges.count))
+      let checks = exchange.purpose == .check ? exchanges.count { $0.purpose == .check } : 0
+      let longest = max(Self.longestPause, Self.pace * Int64(checks))
       exchanges[index].pause = min(exchange.pause * 3 / 2, longest)
       // What has been sent may be answered until its time is over.
       guard exchange.purpose == .gathering || mayCheck(exchange.base, exchange.destination) else {

@@ -17,11 +17,11 @@ struct DescribedKey: Equatable {
   ///
   /// Not supported are unknown ciphers, several keys, an identifier in each packet (MKI), and
   /// session parameters that change how packets are protected; a window for replays (`WSH`) does
-  /// not (RFC 4568 section 6.3.7).
+  /// not (RFC 4568 section 6.3.6), nor does one that begins with a dash.
   init?(attribute: String) {
     let parts = attribute.split(separator: " ")
     guard parts.count >= 3,
-      parts.dropFirst(3).allSatisfy(Self.isWindow),
+      parts.dropFirst(3).allSatisfy(Self.mayBeIgnored),
       let tag = Int(parts[0]), (0...999_999_999).contains(tag),
       let profile = SRTPProfile.allCases.first(where: { $0.name == parts[1] }),
       parts[2].hasPrefix("inline:"), !parts[2].contains(";")
@@ -39,8 +39,11 @@ struct DescribedKey: Equatable {
     self.init(tag: tag, profile, key)
   }
 
-  private static func isWindow(_ parameter: Substring) -> Bool {
-    parameter.hasPrefix("WSH=") && Int(parameter.dropFirst(4)).map { $0 >= 64 } ?? false
+  private static func mayBeIgnored(_ parameter: Substring) -> Bool {
+    let number = parameter.dropFirst(4)
+    return parameter.hasPrefix("-")
+      || parameter.hasPrefix("WSH=") && number.allSatisfy(\.isNumber)
+        && UInt16(number).map { $0 >= 64 } ?? false
   }
 
   /// The attribute's value; nil if memory runs out.

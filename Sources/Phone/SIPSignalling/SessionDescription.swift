@@ -391,7 +391,7 @@ final class SessionDescription {
       largestBitrate: Self.number(named: "maxaveragebitrate", in: parameters),
       bandwidth: own.bitrate,
       shortestPacketMilliseconds: Self.number(named: "minptime", in: parameters)
-        .flatMap { UInt16(exactly: $0) }.map { Int($0) },
+        .flatMap { (1...120).contains($0) ? $0 : nil },
       decodesInBandRedundancy: parameters.contains("useinbandfec=1"),
       encryption: encryption,
       describedKeys: keys,

@@ -277,17 +277,20 @@ public final class MediaLeg {
     try follow()
   }
 
+  private static func address(_ host: String, _ port: UInt16) -> SocketAddress? {
+    SocketAddress(host: host, port: port).flatMap { $0.isUnicast ? $0 : nil }
+  }
+
   // Nil for what is no address, and before a way is known.
   private func destination(
     of media: NegotiatedMedia
   ) -> (voice: SocketAddress, control: SocketAddress)? {
+    let control = Self.address(media.controlHost, media.controlPort)
     if media.addresses != nil, checkPort != nil {
-      return route.map { ($0.destination, $0.destination) }
+      let own = media.controlPort == media.port ? nil : control
+      return route.map { ($0.destination, own ?? $0.destination) }
     }
-    guard let voice = SocketAddress(host: media.host, port: media.port), voice.isUnicast,
-      let control = SocketAddress(host: media.controlHost, port: media.controlPort),
-      control.isUnicast
-    else { return nil }
+    guard let voice = Self.address(media.host, media.port), let control else { return nil }
     return (voice, control)
   }
 
