@@ -44,7 +44,7 @@ struct EventPrinterTests {
       (.held(call), "held"), (.resumed(call), "resumed"),
       (.heldByFarSide(call), "heldByFarSide"), (.resumedByFarSide(call), "resumedByFarSide"),
       (.joined(call, with: other), "joined"), (.separated(call), "separated"),
-      (.pressed(call, key: "5"), "key"),
+      (.renamed(call, to: "Carol <sip:c@h>"), "renamed"), (.pressed(call, key: "5"), "key"),
       (.ended(call, .busy(code: 486)), "ended"),
       (.audioActivated, "audioActivated"), (.audioDeactivated, "audioDeactivated"),
       (.routeChanged(reason: "override", microphone: "hw:0", loudspeaker: nil), "routeChanged"),

@@ -11,7 +11,8 @@ struct CallerNameTests {
     (#""<x> a\\b" <sip:b@h>"#, #"<x> a\b"#), ("sip:b@h;tag=1", ""), ("<sip:b@h>", ""),
     (#""open"#, "open"),
     (#""" <sip:b@h>"#, ""), ("", ""), ("\"a\r\n b\u{7}\" <sip:b@h>", "a b"),
-    ("\"a\"\u{200D}<sip:b@h>;tag=1", "a"),
+    ("\"a\"\u{200D}<sip:b@h>;tag=1", "a"), ("\"a\u{2028}b\u{202E}c\"<sip:b@h>", "a b c"),
+    ("a\u{A0}<sip:b@h>", "a"),
   ])
   func nameIsReadWithItsWordsAndEscapes(value: String, name: String) {
     #expect(UserAgent.displayName(in: value) == name)

@@ -54,9 +54,7 @@ struct TakeoverTests {
     carol.send(invite, to: port)
     guard case .incoming(let call, _) = await events.next() else { throw RigError("no call came") }
     #expect(await bob.answer(call, offer: Self.offer))
-    let answer = try okay(to: "1 INVITE", at: carol)
-    let found = try #require(answer.firstMatch(of: /To: [^\r]*;tag=([^\r;]+)/))
-    let tag = ";tag=\(found.1)"
+    let tag = ";tag=\(try self.tag(at: carol))"
     carol.send(request("ACK", 1, from: carol, tag: tag, contact: contact), to: port)
     return tag
   }
@@ -152,6 +150,44 @@ struct TakeoverTests {
     }
     #expect(accounts == [nil, account.address])
     await alice.stop()
+  }
+
+  /// A server that has transferred the call says who is there now; others say nothing of it.
+  @Test(arguments: [true, false]) func serverRenamesTheFarSide(isByServer: Bool) async throws {
+    let alice = agent("alice")
+    _ = try await alice.start()
+    var events = alice.events.makeAsyncIterator()
+    let server = try FarSide(.udp)
+    _ = try await addAccount(at: server, to: alice)
+    let address = "127.0.0.1:\(server.port)"
+    try server.register()
+    let caller = try LoopbackPeer(at: "127.0.0.1")
+    let port = isByServer ? server.callerPort : await alice.port(of: .udp)
+    func send(_ method: String, _ number: Int, _ tag: String, body: String = "") throws {
+      let text = request(method, number, from: caller, tag: tag, contact: address, body: body)
+        .replacing("Max-Forwards", with: "P-Asserted-Identity: C. Roe <sip:roe@h>\r\nMax-Forwards")
+      guard isByServer else { return caller.send(text, to: port) }
+      try server.send(text.replacing("127.0.0.1;rport", with: "\(address);rport"))
+    }
+    try send("INVITE", 1, "", body: Self.description)
+    var names: [String?] = []
+    while let event = await events.next() {
+      if case .renamed(_, let address, let name) = event { names += [address, name] }
+      if case .ended = event { break }
+      guard case .incoming(let call, _) = event else { continue }
+      #expect(await alice.answer(call, offer: Self.offer))
+      let taken = isByServer ? try server.tagOfTakenInvite() : try tag(at: caller)
+      for (number, method) in [(1, "ACK"), (2, "UPDATE"), (3, "BYE")] {
+        try send(method, number, ";tag=\(taken)")
+      }
+    }
+    #expect(names == (isByServer ? ["sip:roe@h", "C. Roe"] : []))
+    await alice.stop()
+  }
+
+  private func tag(at peer: LoopbackPeer) throws -> String {
+    let answer = try okay(to: "1 INVITE", at: peer)
+    return String(try #require(answer.firstMatch(of: /To: [^\r]*;tag=([^\r;]+)/)).1)
   }
 
   /// A caller behind the server asks for a digest of the account's password, and gets none.

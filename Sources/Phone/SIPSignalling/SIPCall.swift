@@ -429,6 +429,7 @@ final class SIPCall {
     }
     if let message = unsafe message {
       unsafe noteFarSide(message)
+      unsafe noteName(in: message)
       // libre answers without a timer, and the far side has none from then on.
       if unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
     }

@@ -94,6 +94,8 @@ public enum SIPEvent: Equatable, Sendable {
   case established(SIPCallID, from: String?)
   /// The media that the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
+  /// An account's server says who the far side is from now on (RFC 5876): URI, and name if known.
+  case renamed(SIPCallID, address: String, name: String?)
   /// The voice of a call takes this path from now on.
   case routed(SIPCallID, MediaRoute)
   /// No path for the voice of a call is open, or its path is lost, for the given reason.

@@ -139,7 +139,8 @@ public actor EchoLine {
       continuation.yield(.failed(remark))
     case .established(let id, let host):
       calls[id]?.leg.noteAnswer(from: host)
-    case .listening, .ringing, .offerRefused, .present, .digit, .accountStep, .transferProgressed,
+    case .listening, .ringing, .renamed, .offerRefused, .present, .digit, .accountStep,
+      .transferProgressed,
       .messagesWaiting:
       break
     }

@@ -31,7 +31,7 @@ extension Phone {
 
   /// Lets the far sides of two calls talk to each other; both calls end once they do.
   ///
-  /// Throws a `PhoneError` if one of the calls is not established.
+  /// Throws a `PhoneError` if one of the calls is not established, or the other one has no address.
   public func transfer(_ uuid: UUID, to other: UUID) async throws {
     let sip = try established(uuid)
     let otherSIP = try established(other)
@@ -95,6 +95,19 @@ extension Phone {
     guard let call = control.call(of: id) else { return }
     requestedTransfers[call.uuid] = target
     continuation.yield(.transferRequested(call.uuid, to: target.uri))
+  }
+
+  /// Shows the far side that a call has now, unless it is shown already.
+  func rename(_ id: SIPCallID, to address: String, _ name: String?) {
+    guard let call = control.call(of: id) else { return }
+    let remote = name.map { "\($0) <\(address)>" } ?? address
+    guard call.remote != remote else { return }
+    let update = CXCallUpdate()
+    update.remoteHandle = CXHandle(type: .generic, value: address)
+    update.localizedCallerName = name
+    provider.reportCall(with: call.uuid, updated: update)
+    control.rename(call.uuid, to: remote)
+    continuation.yield(.renamed(call.uuid, to: remote))
   }
 
   /// Returns the account that a call goes through; nil for one without a server.

@@ -381,6 +381,7 @@ public actor Phone {
       note(target, for: id)
     case .transferProgressed(let id, let status):
       await handle(.transferProgressed(status), ofDialog: id)
+    case .renamed(let id, let address, let name): rename(id, to: address, name)
     case .routed(let id, let route): await handle(.routed(route), ofDialog: id)
     case .unroutable(let id, let reason):
       await handle(.mediaFailed(.unreachable(reason)), ofDialog: id)

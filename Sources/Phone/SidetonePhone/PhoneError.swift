@@ -12,7 +12,7 @@ public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
   case notConnected
   /// The call has no address to call.
   case noCallAddress
-  /// The phone, or the echo line, has stopped.
+  /// The echo line has stopped.
   case stopped
   /// The far side has asked for no transfer.
   case noTransferRequested

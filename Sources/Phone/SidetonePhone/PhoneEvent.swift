@@ -39,6 +39,8 @@ public enum PhoneEvent: Equatable, Sendable {
   case heldByFarSide(UUID)
   /// The far side has resumed a call.
   case resumedByFarSide(UUID)
+  /// A call has another far side from now on, by the word of an account's server (RFC 5876).
+  case renamed(UUID, to: String)
   /// The far side of a call was asked to call another one.
   case transferring(UUID, to: String)
   /// The far side of a call asks this side to call another one: `Phone.acceptTransfer` does.

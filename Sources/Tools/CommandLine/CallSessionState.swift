@@ -195,7 +195,7 @@ struct CallSessionState: Equatable {
       isAudioActive = false
     case .registered, .accountRegistered, .accountUnregistered, .accountStep, .ringing, .secured,
       .routed,
-      .verified, .error, .heldByFarSide, .resumedByFarSide,
+      .verified, .error, .heldByFarSide, .resumedByFarSide, .renamed,
       .joined, .separated, .messagesWaiting, .transferring,
       .pressed, .routeChanged, .mediaServicesLost, .mediaServicesReset:
       break

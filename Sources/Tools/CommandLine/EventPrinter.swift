@@ -100,6 +100,7 @@ struct EventPrinter {
     case .resumed(let call): ["event": "resumed", "call": "\(call)"]
     case .heldByFarSide(let call): ["event": "heldByFarSide", "call": "\(call)"]
     case .resumedByFarSide(let call): ["event": "resumedByFarSide", "call": "\(call)"]
+    case .renamed(let call, let to): ["event": "renamed", "call": "\(call)", "to": .text(to)]
     case .transferring(let call, let to):
       ["event": "transferring", "call": "\(call)", "to": .text(to)]
     case .transferRequested(let call, let to):
@@ -236,6 +237,7 @@ struct EventPrinter {
     case .resumed: String(localized: "Resumed.")
     case .heldByFarSide: String(localized: "The far side holds the call.")
     case .resumedByFarSide: String(localized: "The far side is back.")
+    case .renamed(_, let to): String(localized: "Connected with \(to).")
     case .transferring(_, let to): String(localized: "The far side is asked to call \(to).")
     case .transferRequested(_, let to):
       String(localized: "The far side wants you to call \(to).")

@@ -237,6 +237,16 @@ extension SIPCall {
     return true
   }
 
+  /// Reports the name that an account's server gives the far side in a request of the dialog, as
+  /// after a transfer.
+  @unsafe
+  func noteName(in message: UnsafePointer<sip_msg>) {
+    guard account != nil, let (address, name) = unsafe UserAgent.assertedCaller(in: message) else {
+      return
+    }
+    report(.renamed(id, address: address, name: name.isEmpty ? nil : name))
+  }
+
   // False for a request that has been refused.
   @unsafe
   private func isInOrder(
@@ -279,6 +289,7 @@ extension SIPCall {
       }
     } else {
       unsafe noteFarSide(message)
+      unsafe noteName(in: message)
     }
     // One that tells who is reached says nothing of the timer that the answer will begin.
     if unsafe isEstablished || sip_msg_hdr(message, SIP_HDR_SESSION_EXPIRES) != nil {

@@ -54,8 +54,18 @@ extension UserAgent {
       name.append(contentsOf: text[..<end])
     }
     let blank: Unicode.Scalar = " "
-    let plain = name.map { $0.properties.generalCategory == .control ? blank : $0 }
-    return String(String.UnicodeScalarView(plain)).split(separator: " ").joined(separator: " ")
+    let plain = name.map { isPlain($0) ? $0 : blank }
+    return plain.split(separator: blank).map { String(String.UnicodeScalarView($0)) }
+      .joined(separator: " ")
+  }
+
+  // A caller chooses the name: it stays on its line, and reads in one direction.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    let isDirection =
+      ("\u{202A}"..."\u{202E}").contains(scalar)
+      || ("\u{2066}"..."\u{2069}").contains(scalar)
+    return !isDirection && !scalar.properties.isWhitespace
+      && scalar.properties.generalCategory != .control
   }
 
   /// Returns the caller's URI and name that an account's server asserts (RFC 3325); nil if it

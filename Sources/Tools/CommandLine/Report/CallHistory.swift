@@ -69,6 +69,8 @@ struct CallHistory: Equatable {
         $0.farSide = to
         $0.connectedAt = second
       }
+    case .renamed(let call, let to):
+      change(call) { $0.farSide = to }
     case .secured(let call, let protection):
       change(call) { $0.protection = protection }
     case .ended(let call, let end):
