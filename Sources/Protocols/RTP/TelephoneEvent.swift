@@ -201,7 +201,9 @@ package struct TelephoneEventReceiver: Sendable {
     }
     // A late packet of an earlier key is not that key again, and one whose other packets were lost
     // comes too late. If it began long before, the timestamps have gone back, as they may.
-    if timestamp == earlier.0 || timestamp == earlier.1 || timestamp == earlier.2 { return nil }
+    if let one = earlier.0, one.rawValue == timestamp.rawValue { return nil }
+    if let one = earlier.1, one.rawValue == timestamp.rawValue { return nil }
+    if let one = earlier.2, one.rawValue == timestamp.rawValue { return nil }
     if distance < 0, distance >= -Self.latestTicks * ticksPerEventTick { return nil }
     earlier = (began, earlier.0, earlier.1)
     latest = (event, timestamp)
