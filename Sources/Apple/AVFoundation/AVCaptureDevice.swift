@@ -28,7 +28,7 @@ public enum AVAuthorizationStatus: Int, Sendable {
 
 /// The permission to record, as apps ask for it; devices are opened by `AVAudioSession` alone.
 ///
-/// A Linux program may record whatever its user may: nobody is asked, and the answer is yes.
+/// A Linux program may record whatever its user may: access is always granted, without a question.
 public enum AVCaptureDevice {
   /// Returns `authorized`.
   public static func authorizationStatus(for mediaType: AVMediaType) -> AVAuthorizationStatus {

@@ -51,7 +51,7 @@ struct re_contact_search {
   const char *user, *instance;
   const struct sa *address;
   /* Of the contact with our instance (RFC 5626), of the one with our address, and the shortest of those of the user that say no
-     instance: a server may write its own address into the contact. Then the last one that says no instance, whoever its user is,
+     instance: a server may write its own address into the contact. Then the last one that says no instance, of any user,
      and the number of all. */
   int64_t own, exact, shortest, last;
   size_t count;
