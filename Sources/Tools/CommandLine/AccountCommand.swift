@@ -5,7 +5,7 @@ import Localization
 import SIPSignalling
 import SidetonePhone
 
-/// The user's accounts at SIP servers.
+/// Command `account`: lists, adds, removes and tests the user's accounts at SIP servers.
 struct AccountCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "account",

@@ -51,12 +51,12 @@ struct CallLink {
     usualGateway.flatMap { SIPAddress("sip:x@\($0)")?.host.lowercased() }
   }
 
-  /// Returns the question to ask before such a call.
+  /// Returns the question to ask before a call that may cost money.
   static func question(about address: String) -> String {
     String(localized: "A link asks to call \(address), which may cost money. Call? y or n: ")
   }
 
-  /// Returns the error for such a call where there is no terminal to ask at.
+  /// Returns the error for a call that may cost money if there is no terminal to ask at.
   static func refusal(of address: String) -> String {
     String(localized: "a link asks to call \(address), which may cost money: call it yourself")
   }
@@ -71,10 +71,12 @@ struct CallLink {
     }
   }
 
-  /// Gateway for telephone numbers that the environment names.
+  /// Gateway for telephone numbers from `SIDETONE_GATEWAY`; nil if it is not set.
   static var usualGateway: String? { ProcessInfo.processInfo.environment["SIDETONE_GATEWAY"] }
 
-  /// Returns the SIP address to call, for a telephone number through `gateway`.
+  /// Returns the SIP address to call; that of a telephone number is at `gateway`.
+  ///
+  /// Throws a `CommandFailure` for a telephone number that is invalid or lacks a gateway.
   func address(gateway: String?) throws -> String {
     guard scheme == "tel" else {
       let address = rest.removingPercentEncoding ?? rest

@@ -30,7 +30,7 @@ struct CallSessionState: Equatable {
     case setMuted(UUID, MuteState)
     case setHeld(UUID, Bool)
     case join(UUID, with: UUID)
-    /// Lets the far sides of two calls talk to each other.
+    /// Connects the far sides of two calls (attended transfer).
     case connect(UUID, with: UUID)
     case transfer(UUID, to: String)
     /// Calls the transfer target that the far side has asked for (true), or declines the request
@@ -43,7 +43,7 @@ struct CallSessionState: Equatable {
     case press(UUID, String)
     /// Starts (true) or ends (false) the recording of a call.
     case record(UUID, Bool)
-    /// Notes that the words are the same on both sides, as the user says.
+    /// Marks the far side as verified: the user has compared the words.
     case verify(UUID)
     /// Sends `timeIsUp` once the call has lasted as long as the user allows.
     case limit(UUID)
@@ -99,8 +99,10 @@ struct CallSessionState: Equatable {
   private var held: Line? { lines.last { $0.isHeld } }
   private var ringing: Line? { lines.first { $0.isRinging } }
 
-  /// True once the program is to end: after the last call has released its devices and recordings
-  /// are closed, or at once after a second interrupt or a failure to place the call.
+  /// True once the program is to end: after an interrupt, or with `endsAfterFirst` after the first
+  /// call, once no calls, devices and unfinished recordings are left.
+  ///
+  /// True at once after a second interrupt or a failure to place the call.
   var isOver: Bool {
     if interrupts > 1 || failedCall != nil { return true }
     let isIdle = lines.isEmpty && !isAudioActive && unfinishedFiles.isEmpty

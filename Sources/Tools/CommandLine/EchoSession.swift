@@ -4,8 +4,8 @@ import Histogram
 import Localization
 import SidetonePhone
 
-/// `listen --answer --echo`: answers every caller until interrupted, and prints the cost each
-/// second.
+/// Session of `listen --answer --echo`: answers every caller until interrupted, and prints the
+/// lateness of the voice threads each second.
 struct EchoSession {
   let configuration: PhoneConfiguration
   let printer: EventPrinter

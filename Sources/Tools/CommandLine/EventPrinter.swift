@@ -49,7 +49,7 @@ struct EventPrinter {
     terminal.say("\(event): " + JSONValue.object(fields).plain)
   }
 
-  /// Prints the figures of a call that has ended.
+  /// Prints the figures of a call that has ended; nothing as JSON.
   func printSummary(_ statistics: CallStatistics) {
     guard !isJSON else { return }
     terminal.say("  " + Self.line(statistics))
@@ -132,7 +132,7 @@ struct EventPrinter {
     }
   }
 
-  /// The fields by which a program and a person learn how a call ended.
+  /// Returns the end of a call as JSON: `reason` for people, `cause` and `code` for programs.
   static func fields(of end: CallEnd) -> [String: JSONValue] {
     let named: [String: JSONValue] = ["reason": .text("\(end)"), "cause": .text(end.cause)]
     return named.merging(end.code.map { ["code": .integer(Int64($0))] } ?? [:]) { own, _ in own }

@@ -59,13 +59,13 @@ struct OpenCommand: AsyncParsableCommand {
   }
 }
 
-/// The desktop entry that names the links which this program opens.
+/// Desktop entry for the links that this program opens.
 enum DesktopEntry {
-  /// The name of the entry that is installed, and of the application on the user's bus.
+  /// Name of the packaged desktop entry, and of the application on the user's bus.
   static let name = "org.sidetone.Sidetone"
   private static let schemes = ["sip", "sips", "tel", "sidetone"]
 
-  /// Writes the entry to the user's applications.
+  /// Writes the entry, as `sidetone.desktop`, to the user's applications.
   static func install() throws {
     let folder = CallStore.defaultFolder.deletingLastPathComponent()
       .appendingPathComponent("applications")

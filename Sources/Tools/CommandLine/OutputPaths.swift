@@ -6,8 +6,8 @@ import Glibc
 enum OutputPaths {
   /// Throws a `CommandFailure` if an output is the same file as an input or another output.
   ///
-  /// Each has the name of its option, and nil for a path that was not given. Devices and pipes take
-  /// what they are given.
+  /// Each has the name of its option, and nil for a path that was not given. Devices and pipes are
+  /// not checked.
   static func check(
     _ outputs: [(name: String, path: String?)],
     against inputs: [(name: String, path: String?)]

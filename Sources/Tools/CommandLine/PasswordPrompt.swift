@@ -5,8 +5,9 @@ import RealTime
 
 /// Asks for passwords on the terminal, or reads them from standard input.
 ///
-/// **Life cycle:** until `end`, a signal ends the question and not the program, so that the
-/// terminal shows again what is typed. One for each process, as its `SignalSources` are.
+/// **Life cycle:** until `end`, SIGINT, SIGTERM and SIGQUIT end the question instead of the
+/// program, so that the terminal's echo is restored; SIGTSTP has no effect. Only one per process,
+/// as for its `SignalSources`.
 struct PasswordPrompt {
   private let terminal = Terminal()
   private let interrupt: WakeEvent
@@ -36,7 +37,7 @@ struct PasswordPrompt {
     return password
   }
 
-  /// Gives signals their usual effect again, as a keyring may ask for long.
+  /// Restores the signals' default actions, so that a wait for the keyring can be interrupted.
   func end() {
     for source in signals { source.cancel() }
     for number in numbers { signal(number, SIG_DFL) }

@@ -5,8 +5,8 @@ import MediaCore
 /// Quality of speech that came through a call: PESQ-WB (ITU-T P.862.2 without Corrigendum 2), by
 /// the Python package `pesq`.
 ///
-/// Each score is the mean of four beginnings, since it moves by 0.2 with where the blocks of 16 ms
-/// begin.
+/// Each score is the mean over four offsets of 0 to 12 ms: the alignment of PESQ's blocks of 16 ms
+/// alone moves it by 0.2.
 struct PerceivedQuality {
   /// Scores of parts of the call, 1 to 4.64, in ascending order.
   let scores: [Double]
@@ -29,7 +29,7 @@ struct PerceivedQuality {
         print(numpy.mean([score(said[cut:], heard[cut:]) for cut in range(0, 256, 64)]))
     """
 
-  /// True if that Python has the packages `pesq` and `numpy`.
+  /// True if `python` has the packages `pesq` and `numpy`.
   static func isAvailable(to python: String) -> Bool {
     // Missing or broken, it does not score.
     (try? ExternalProgram.run(python, ["-c", "import numpy, pesq"])) != nil

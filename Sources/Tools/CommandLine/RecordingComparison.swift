@@ -94,7 +94,7 @@ struct RecordingComparison {
     var expected = coarse * step
     var recent: [Int] = []
     var misses = 0
-    /// Number of the first segment since the last one that was found.
+    /// Index of the first segment after the last one that was found.
     var firstMissed = 0
     // How much more is found upside down so far.
     var inversion = 0.0
@@ -141,7 +141,7 @@ struct RecordingComparison {
     return found
   }
 
-  /// Length of the contour by which a place is sought that was lost, in samples: 5 s.
+  /// Length in samples of the contour by which a lost position is sought again: 5 s.
   private static let contourLength = 40_000
 
   // The lag in samples at which the next seconds of the contour are most like the recording's.
@@ -326,8 +326,8 @@ struct RecordingComparison {
     return level
   }
 
-  /// Width in samples, a millisecond, of the band around a line in which half of the lags lie if it
-  /// is a clock's; a few are found elsewhere by chance.
+  /// Largest interquartile width in samples, 1 ms, of the lags around a line that is a clock's
+  /// drift.
   private static let lineWidth = 8.0
 
   // The slope of the line on which the lags lie, as they are or without steps; nil if they lie on

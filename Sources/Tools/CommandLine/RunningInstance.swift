@@ -3,8 +3,8 @@ import Foundation
 import FoundationAdditions
 import LocalSocket
 
-/// The one sidetone of a user that makes the calls for which later ones, and the desktop, are
-/// asked.
+/// The user's running sidetone, which places the calls that later instances and the desktop
+/// request.
 ///
 /// It listens at a socket in the user's runtime folder, and is an application on the user's bus.
 ///
@@ -14,7 +14,8 @@ struct RunningInstance {
   private let server: LineServer?
   private let application: DesktopApplication?
 
-  /// Serves, where no other sidetone does, and passes on the addresses and links that it gets.
+  /// Starts to serve unless another sidetone does; passes addresses from later instances to `call`,
+  /// links from the desktop to `open`.
   init(
     call: @escaping @Sendable (_ address: String) -> Void,
     open: @escaping @Sendable (_ link: String) -> Void

@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Signals that came before their sources worked, as bits.
+/// Signals that arrived before their sources were active, one bit each.
 private let early = Atomic<UInt64>(0)
 
 /// Handlers of signals.
@@ -13,11 +13,10 @@ struct SignalSources {
 
   private let sources: [any DispatchSourceSignal]
 
-  /// Calls `handle` for each of these signals, in place of the system's own action.
+  /// Calls `handle` on a global queue for each of these signals, in place of the default action.
   ///
-  /// None is lost from here on, though a source begins to work a little later. A process may have
-  /// one source for each signal, and only once. A hang-up that is ignored stays so, as `nohup`
-  /// wants it.
+  /// No signal is lost from here on, even before its source is active. Only one instance in the
+  /// life of a process may handle a signal. SIGHUP stays ignored if it was, as under `nohup`.
   init(_ numbers: [CInt], _ handle: @escaping @Sendable () -> Void) {
     sources = numbers.filter { $0 != SIGHUP || !signal_is_ignored($0) }.map { number in
       let bit: UInt64 = 1 << UInt64(number)

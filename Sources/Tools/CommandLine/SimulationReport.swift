@@ -30,8 +30,7 @@ struct SimulationReport {
   private var targetSum = 0.0
   /// Datagrams sent towards the listener, and how many of them the network lost.
   var traffic = (sent: 0, lost: 0)
-  /// Length of the call in seconds; nil to take that of the observations, which end where the
-  /// loudspeaker stands still.
+  /// Length of the call in seconds; nil to take the time of the last observation.
   var seconds: Double?
   /// Score of the received sound; nil if it was not scored.
   var quality: PerceivedQuality?
@@ -40,7 +39,7 @@ struct SimulationReport {
   private static let mostMoments = 12_000
   /// Length of the start, in seconds, in which the playout still looks for its delay.
   private static let settlingSeconds = 1.0
-  /// Time in milliseconds in which nothing is played at either end of every call.
+  /// Allowance in milliseconds for the silence at the beginning and the end of every call.
   private static let usualSilence = 500.0
 
   init(network: String, stream: String? = nil, seed: UInt64) {

@@ -11,8 +11,8 @@ final class Terminal {
   private var saved: termios?
   private var hasLiveLine = false
 
-  /// Creates the terminal of standard input and output; screen readers are spared a line that
-  /// changes.
+  /// Creates the terminal of standard input and output; `showsLiveLine` is false for screen
+  /// readers.
   init(showsLiveLine: Bool = true) {
     self.showsLiveLine = showsLiveLine && isatty(STDOUT_FILENO) == 1
   }
@@ -84,10 +84,10 @@ final class Terminal {
     return awaited[1].revents == 0 ? readLine() : nil
   }
 
-  /// False if the user's shell, or another of its programs, has the terminal.
+  /// True if the program is interactive and in the foreground of its terminal.
   var isInForeground: Bool { isInteractive && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Makes keys arrive one by one; also again, after the shell has had the terminal.
+  /// Turns line buffering and echo off; also again, after the shell has had the terminal.
   func begin() {
     // A program in the background that touches the settings would be stopped.
     guard isInForeground else { return }
@@ -98,7 +98,8 @@ final class Terminal {
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// Begins once the terminal is this program's again: not every shell says so by SIGCONT.
+  /// Calls `begin` if it has no effect now: not every shell sends SIGCONT when it returns the
+  /// terminal.
   func resume() { if saved == nil { begin() } }
 
   /// Restores the terminal.

@@ -6,7 +6,7 @@ package struct Chart: Equatable, Sendable {
   package enum Mark: Equatable, Sendable {
     /// A line from point to point.
     case line
-    /// A line whose area down to the lowest value is filled; later series cover it.
+    /// A filled area from the points down to the bottom of the chart; later series cover it.
     case area
     /// A filled dot for each point.
     case dots
@@ -36,9 +36,9 @@ package struct Chart: Equatable, Sendable {
 
   /// The title above the chart.
   package var title: String
-  /// Axis to the right.
+  /// Horizontal axis, which increases to the right.
   package var horizontal: Axis
-  /// Upward axis.
+  /// Vertical axis, which increases upwards.
   package var vertical: Axis
   /// Series, drawn in this order.
   package var series: [Series]

@@ -12,7 +12,8 @@ package struct Point: Equatable, Sendable {
   }
 }
 
-/// Colours that people with any colour vision can distinguish (Okabe and Ito, 2008), darkest first.
+/// Colours that people with any colour vision can distinguish (Okabe and Ito, 2008), with grey in
+/// place of yellow.
 enum Palette {
   private static let colors = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999",

@@ -83,7 +83,8 @@ struct SVGCanvas {
 }
 
 extension String {
-  /// Text with the characters escaped that SVG and HTML reserve, between tags and in attributes.
+  /// Text with the reserved characters of SVG and HTML escaped, for use between tags and in
+  /// attributes; control characters become spaces.
   package var escapedForMarkup: String {
     var escaped = ""
     for scalar in unicodeScalars {

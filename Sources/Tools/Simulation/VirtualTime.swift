@@ -8,10 +8,10 @@ package final class VirtualTime: TimeSource {
   /// The present instant.
   package private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000)
 
-  /// Time of a wall clock that shows a day of the year 2023 at the beginning, in nanoseconds.
+  /// Wall-clock time in nanoseconds since 1970, which begins on 14 November 2023.
   package var wallNanoseconds: Int64 { 1_700_000_000_000_000_000 + now.nanoseconds }
 
-  /// Creates a time at its beginning.
+  /// Creates a clock at one second.
   package init() {}
 
   /// Advances to `instant`, but never back.

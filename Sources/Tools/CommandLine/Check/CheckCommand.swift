@@ -134,7 +134,7 @@ struct CheckCommand: AsyncParsableCommand {
 
   // MARK: Network and identity
 
-  /// Host name that exists for tests (RFC 2606); `patience` is the longest wait for its addresses.
+  /// Host name reserved for examples (RFC 2606); `patience` is the longest wait for its addresses.
   private static let name = "example.org"
   private static let patience = Duration.seconds(3)
 

@@ -1,7 +1,7 @@
 import Foundation
 import Localization
 
-/// State of one thing that calls need, on this machine.
+/// Finding about one part of this machine that calls depend on.
 struct CheckFinding: Equatable {
   enum Verdict: String, CaseIterable {
     /// Calls have what they need.
@@ -21,7 +21,7 @@ struct CheckFinding: Equatable {
     }
   }
 
-  /// Thing that was checked, for example "microphone".
+  /// Subject of the check, for example "microphone".
   let subject: LocalizationValue
   let verdict: Verdict
   /// Description of the subject's state, for the user.

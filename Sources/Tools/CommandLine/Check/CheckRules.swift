@@ -13,10 +13,10 @@ enum CheckRules {
   private static let usualDrift = 200.0
   /// Drift beyond that of any clock, in parts per million, so that sound must be missing.
   private static let brokenDrift = 1_000.0
-  /// Drift in parts per million of a device that has no clock at all: twice as fast, and more.
+  /// Drift in parts per million from which on a device has no clock at all: twice the nominal rate.
   private static let timelessDrift = 1e6
   private static let blockSeconds = 0.03
-  /// Longest period, in milliseconds, that is not heard as delay.
+  /// Longest period, in milliseconds, that is judged good.
   private static let shortPeriod = 5.5
   /// Peak below which a microphone delivers nothing but digital silence, as a share of full scale.
   private static let deadPeak: Float = 1e-6

@@ -10,8 +10,8 @@ struct PathTiming: Equatable {
   var asked = 0
   /// Round trips in milliseconds of the probes that were answered in time, in their order.
   var roundTrips: [Double] = []
-  /// Number of probes that were repeated before their answer came: a packet was lost, or the path
-  /// is slow.
+  /// Number of probes that were answered after 450 ms or more: a packet was lost and repeated, or
+  /// the path is slow.
   var late = 0
   /// True if a router on the path changes this side's address (NAT).
   var isTranslated = false
@@ -30,7 +30,7 @@ struct PathTiming: Equatable {
 
   /// Measures the path to `text`, a SIP address, with twenty probes.
   ///
-  /// - Throws: what is wrong with the address, or why this side has no port.
+  /// - Throws: an error if the address is invalid, its host is unknown or no socket can be bound.
   static func measure(to text: String) async throws -> PathTiming {
     let localHost = try await Phone.localHost(towards: text)
     guard let named = SIPAddress(text) else {

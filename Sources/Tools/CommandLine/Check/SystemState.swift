@@ -21,7 +21,7 @@ struct SystemState: Equatable {
   /// Name of the firewall that is on; nil if none is found.
   var firewall: String?
 
-  /// Examines the system, which takes up to two seconds.
+  /// Examines the system; waits up to two seconds for each reply of the system bus.
   static func find() -> SystemState {
     var state = SystemState()
     state.grantsRealTime = scheduling() == .realTime

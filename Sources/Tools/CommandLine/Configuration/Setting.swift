@@ -21,7 +21,8 @@ struct Setting: Equatable {
   let origin: Origin
 }
 
-/// Options that may be set permanently: those that `call` and `listen` have in common.
+/// Options that may be set permanently: those that `call` and `listen` share, and a few of one
+/// command's own.
 struct SettingCatalogue {
   /// An option that may be set permanently.
   struct Option: Equatable {

@@ -9,12 +9,12 @@ struct CommandFailure: Error, CustomStringConvertible {
     description = String(localized: text)
   }
 
-  /// Creates a failure from a reason that was made elsewhere.
+  /// Creates a failure from a reason in English, which is translated if a catalogue has it.
   init(reason: String) {
     description = String(localizedReason: reason)
   }
 
-  /// Runs `work`, whose error ends the program with its description.
+  /// Runs `work`, and throws its error as a `CommandFailure`.
   static func orFail<Result>(_ work: () throws -> Result) throws -> Result {
     do {
       return try work()
@@ -23,7 +23,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     }
   }
 
-  /// Runs `work`, whose error ends the program with its description.
+  /// Runs `work`, and throws its error as a `CommandFailure`.
   static func orFail<Result>(_ work: () async throws -> Result) async throws -> Result {
     do {
       return try await work()

@@ -83,7 +83,8 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
-  /// Throws a `CommandFailure` if the loudspeaker's file, or another output, is the microphone's.
+  /// Throws a `CommandFailure` if the loudspeaker's file or another output is the microphone's
+  /// file, or if two outputs are the same file.
   func checkFiles(beside outputs: [(name: String, path: String?)] = []) throws {
     try OutputPaths.check(
       [("--playback", playback.flatMap(Self.file))] + outputs,

@@ -32,7 +32,7 @@ struct Acquaintances {
   /// Returns all people whom `name` may mean, ignoring case and accents: by the whole name, one
   /// word of it, or the user part of the address.
   ///
-  /// A person who is both near and remembered is listed once, by the address that is right now.
+  /// A known identity that is on the local network is listed once, by its present address.
   func people(called name: String) -> [Person] {
     var people = neighbours.filter { isMeant(by: name, $0) }.map { neighbour in
       Person(

@@ -14,8 +14,8 @@ struct CallRecorder {
   private let start = MonotonicClock.now()
   private var history = CallHistory()
 
-  /// Creates a recorder that writes to `file`; `begin` is the date in the report, and its times
-  /// count from this call on.
+  /// Creates a recorder that writes to `file`; `begin` is the date in the report, whose times count
+  /// from the recorder's creation.
   init(file: URL, begin: Date) {
     self.file = file
     self.begin = begin

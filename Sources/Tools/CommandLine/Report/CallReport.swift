@@ -8,7 +8,7 @@ import VoiceEngine
 
 /// One HTML page about a session's calls: what happened, delay by stage over time, losses, devices.
 ///
-/// It loads nothing: its charts are SVG inside the page, which forbids the browser to fetch.
+/// The page is self-contained: its charts are inline SVG, and its security policy blocks requests.
 struct CallReport {
   /// Calls, events and figures to report.
   let history: CallHistory

@@ -6,9 +6,9 @@ import VoiceEngine
 /// Parts of the mouth-to-ear delay in milliseconds, as far as a live call knows them.
 ///
 /// The far side's microphone, packets and codec are taken to be like this side's; the network is
-/// half of the round trip. The first frame of a packet waits for the last one, which a longer
-/// period of the microphone does not change for the fastest packets; of the others the jitter
-/// buffer's delay speaks.
+/// half of the round trip. Microphone and packet together are the packet's duration and the capture
+/// processing; a capture period longer than that delays all but the fastest packets, and the jitter
+/// buffer's delay includes it.
 struct DelayStages: Equatable {
   /// A stage of the path from the far side's microphone to this side's loudspeaker.
   enum Stage: Int, CaseIterable {

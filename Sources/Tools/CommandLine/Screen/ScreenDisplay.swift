@@ -6,8 +6,8 @@ import SidetonePhone
 
 /// The screen of a session, on a terminal that can move its cursor.
 ///
-/// It holds no decisions: `ScreenState` draws. **Life cycle:** between `begin` and `end` the
-/// terminal shows its other screen; what it showed before comes back. **Thread safety:** one task.
+/// It holds no decisions: `ScreenState` draws. **Life cycle:** shows the terminal's alternate
+/// screen between `begin` and `end`. **Thread safety:** one task.
 final class ScreenDisplay: CallDisplay {
   let ticksPerSecond = 10
   private let terminal: Terminal
@@ -21,8 +21,8 @@ final class ScreenDisplay: CallDisplay {
   /// Number of the last events that stay on the usual screen after `end`.
   private static let remainingNotes = 4
 
-  /// Creates a display; nil if the terminal cannot show a screen: it is none, a simple one, a small
-  /// one, or one that another program has.
+  /// Creates a display; nil unless the program is in the foreground of a terminal of at least 40 by
+  /// 10 characters that can move its cursor.
   init?(_ terminal: Terminal, announcesAddresses: Bool) {
     let environment = ProcessInfo.processInfo.environment
     guard terminal.isInForeground, !["", "dumb"].contains(environment["TERM"] ?? ""),

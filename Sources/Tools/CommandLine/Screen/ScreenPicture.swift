@@ -84,7 +84,8 @@ struct ScreenPicture: Equatable {
   /// Returns the output that turns a terminal showing `before` into this picture; empty if nothing
   /// differs.
   ///
-  /// Nothing else is seen in between. With nil for `before` all of it is drawn.
+  /// Terminals with synchronized output (mode 2026) show it in one step. With nil for `before` all
+  /// of it is drawn.
   func update(from before: ScreenPicture?) -> String {
     var output = ""
     for (row, line) in lines.enumerated() {
@@ -100,8 +101,8 @@ struct ScreenPicture: Equatable {
 }
 
 extension Character {
-  /// Width in terminal columns: 2 in East Asian scripts (Unicode Standard Annex 11), 0 if it only
-  /// changes the character before it or is not printed, else 1.
+  /// Width in terminal columns: 2 for wide characters (Unicode Standard Annex 11), 0 for those that
+  /// only change the one before or are not printed, else 1.
   var terminalColumns: Int {
     guard let scalar = unicodeScalars.first else { return 0 }
     switch scalar.properties.generalCategory {

@@ -4,13 +4,14 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// Progress of one end of a simulated call.
+/// Virtual time up to which one end of a simulated call has run its turns (iterations of the voice
+/// loop).
 ///
 /// **Thread safety:** one thread updates it, another one waits for it.
 struct Progress: ~Copyable {
   private let nanoseconds = Atomic<Int64>(.min)
 
-  /// Number of looks in a row before a wait yields the processor.
+  /// Number of polls after which a waiting thread yields the processor.
   ///
   /// The other end needs only some microseconds for a turn.
   private static let looks = 1_000
@@ -30,7 +31,7 @@ struct Progress: ~Copyable {
   }
 }
 
-/// Event that one thread announces and another one waits for, ten times in a second of call.
+/// Event that one thread announces and another one waits for, ten times per simulated second.
 ///
 /// A waiting thread spins before it sleeps, since a wake-up takes longer than a turn.
 private final class Meeting: Sendable {
@@ -88,10 +89,10 @@ final class PartyThread {
   private let desk: Desk
   private let thread: RealTimeThread
 
-  /// Starts a thread for `party`; `runBoth` runs `other` on its caller's thread, and their packets
-  /// take at least `lead` nanoseconds.
+  /// Starts a thread for `party`; `runBoth` runs `other` on its caller's thread.
   ///
-  /// Throws if the system has no thread.
+  /// `lead` is the least delay of a packet between the two, in nanoseconds. Throws if the thread
+  /// cannot be created.
   init(_ party: SimulatedParty, beside other: SimulatedParty, lead: Int64) throws {
     let desk = Desk(party, beside: other, lead: lead)
     self.desk = desk

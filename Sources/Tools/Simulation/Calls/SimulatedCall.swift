@@ -9,9 +9,8 @@ package import VoiceEngine
 /// The voice loop, the codec and the packets are real; the clocks, the network and the headsets are
 /// scripted. Everything follows from the arguments: the same ones give the same samples.
 ///
-/// If packets take long enough, the ends may run at the same time, each on a thread of its own: no
-/// packet of one can reach the other before that time has passed, so each may be ahead of the other
-/// by as much. That changes nothing else.
+/// The ends may run in parallel, each on a thread of its own and ahead of the other by at most the
+/// least delay of a packet. The result is the same as on one thread.
 ///
 /// **Thread safety:** one thread at a time.
 package final class SimulatedCall {
@@ -21,14 +20,14 @@ package final class SimulatedCall {
     case one
     /// The caller's thread and another one.
     ///
-    /// Only if the system has a processor for each and packets take at least five milliseconds in
-    /// both directions, according to `PacketPath.leastDelay`.
+    /// Falls back to `one` unless the system has two processors and packets take at least five
+    /// milliseconds in both directions, according to `PacketPath.leastDelay`.
     case two
   }
 
   /// One end of the call.
   package struct Party: Sendable {
-    /// Its headset.
+    /// Headset of this end.
     package var card = ScriptedSoundCard.Script()
     /// Filters of the voice path.
     package var filters = SpeechFilterSettings()
@@ -43,19 +42,20 @@ package final class SimulatedCall {
     package init() {}
   }
 
-  /// The playback of the far side's sound at a moment.
+  /// Delay and statistics of the call at one moment.
   package struct Observation: Equatable, Sendable {
     /// Seconds since the call began.
     package var second: Double
-    /// Mouth-to-ear delay in milliseconds, nil while nothing is played.
+    /// Mouth-to-ear delay towards the near side in milliseconds; nil before the first packet,
+    /// during concealment and while the loudspeaker is unplugged.
     package var delay: Double?
     /// Target of the playout delay beyond the fastest packet, in milliseconds.
     package var target: Double
     /// Statistics of the near side's stream.
     package var stream: StreamStatistics
-    /// Statistics of the far side's stream; nil before its first report.
+    /// Statistics of the far side's stream; nil in the first tenth of a second.
     package var far: StreamStatistics?
-    /// Statistics of the headset's side.
+    /// Statistics of the near side's devices.
     package var engine: EngineStatistics
   }
 
@@ -188,8 +188,10 @@ package final class SimulatedCall {
     towardsNear.tap = tap
   }
 
-  /// Returns the frame that the far side captured at an RTP timestamp, in calls of less than eleven
-  /// hours.
+  /// Returns the number of the far side's captured frame that an RTP timestamp stands for.
+  ///
+  /// Valid only if the RTP clock has the headset's rate, and in calls of less than eleven hours, as
+  /// timestamps wrap around.
   package func capturedFrame(of timestamp: RTPTimestamp) -> Int64 {
     Int64(timestamp.ticks(since: far.firstTimestamp))
   }

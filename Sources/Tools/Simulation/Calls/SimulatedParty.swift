@@ -28,9 +28,9 @@ final class SimulatedParty {
   let progress = Progress()
   private var awaySides: StreamDirections = []
   private var isBackSince: MonotonicInstant?
-  /// Timestamp played at the last look, and the ticks of the far side's stream up to it.
+  /// Timestamp at the last call of `mouthToEar`, and the ticks of the far side's stream up to it.
   ///
-  /// A timestamp alone repeats itself after a day.
+  /// A timestamp alone wraps around after a day.
   private var newestPlayout: (timestamp: RTPTimestamp, ticks: Int64)?
 
   /// Time from plugging in to sound, in nanoseconds: the system finds the card, and a program opens
@@ -150,10 +150,11 @@ final class SimulatedParty {
     return woken
   }
 
-  /// Returns the delay from the microphone of `other` to this loudspeaker of the frame that is
-  /// decoded next, in nanoseconds; nil if none is.
+  /// Returns the delay of the frame that is decoded next, from the microphone of `other` to this
+  /// loudspeaker, in nanoseconds.
   ///
-  /// Call it at least once in eleven hours.
+  /// Nil before the first packet, during concealment and while the loudspeaker is unplugged. It
+  /// must be called at least every eleven hours, as timestamps wrap around.
   func mouthToEar(from other: SimulatedParty) -> Int64? {
     guard let playout = call.playout, !card.goneSides.contains(.playback) else { return nil }
     let (timestamp, ticks) = newestPlayout ?? (other.firstTimestamp, 0)

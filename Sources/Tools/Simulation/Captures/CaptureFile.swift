@@ -1,6 +1,6 @@
 import CPcap
 
-/// A capture file of tcpdump or Wireshark.
+/// Reader of capture files: those of tcpdump, Wireshark and rtpdump.
 package enum CaptureFile {
   /// A reason why a file cannot be read.
   package enum ReadError: Error, Equatable, Sendable {
@@ -10,8 +10,8 @@ package enum CaptureFile {
     case unreadable(String)
   }
 
-  /// First bytes of captures: pcap in five variants, pcapng, the line of rtpdump; snoop, Network
-  /// Monitor, and what gzip, zstd and lz4 have made smaller, which libpcap leaves to others.
+  /// First bytes of captures: pcap in three variants and two byte orders, pcapng and rtpdump; also
+  /// snoop, Network Monitor and files compressed by gzip, zstd or lz4, which libpcap does not read.
   private static let marks: [[UInt8]] = [
     [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
     [0x4D, 0x3C, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A], Array("#!rtpplay".utf8),
@@ -25,7 +25,7 @@ package enum CaptureFile {
     marks.contains { bytes.starts(with: $0) }
   }
 
-  /// Returns the RTP in a file of rtpdump; nil if its bytes are none.
+  /// Parses an rtpdump file; nil if `bytes` are not one.
   package static func dump(_ bytes: [UInt8]) -> PacketCapture? {
     guard let file = RTPDumpFile(bytes) else { return nil }
     var capture = PacketCapture()
@@ -33,7 +33,10 @@ package enum CaptureFile {
     return capture
   }
 
-  /// Returns the RTP in the file at `path`, up to damage in it if `readsDamaged`.
+  /// Reads the RTP in the file at `path`.
+  ///
+  /// With `readsDamaged` a damaged file is read up to the damage; without, it throws `unreadable`.
+  /// A file that ends within a packet is read in either case.
   package static func read(
     _ path: String,
     readsDamaged: Bool = false

@@ -56,7 +56,7 @@ extension CapturedDatagram {
   /// The datagram that this one carries to or from a TURN server, by a channel (RFC 8656 section
   /// 12.4) or an indication (section 11); the datagram itself if it carries none.
   ///
-  /// It keeps the addresses of the way on which it was captured.
+  /// The addresses stay those of the captured datagram.
   var unwrapped: CapturedDatagram {
     guard let inner = channelData ?? indicatedData, inner.length > 0 else { return self }
     var datagram = self
@@ -110,7 +110,7 @@ struct CapturedFrame {
   }
 
   let bytes: [UInt8]
-  /// Type of the link, as `LINKTYPE_` of the pcap format numbers it.
+  /// Link-layer header type, a `DLT_` or `LINKTYPE_` number of libpcap.
   let linkType: Int
 
   // Tunnels in tunnels, at most.

@@ -28,14 +28,14 @@ package struct CapturedStream: Sendable {
   /// The format of most packets.
   package var format: MediaFormat { formats[0].format }
 
-  /// Packets that were captured, each once.
+  /// Number of captured packets, without duplicates.
   package var received: Int { timeline.entries.count }
   package var duplicates: Int { timeline.copies.count }
   package var reordered: Int { timeline.reordered }
   package var restarts: Int { timeline.restarts }
   package var beginnings: Int { timeline.beginnings }
-  /// Deviation of the sender's clock from the capture's, in parts per million; positive if it is
-  /// fast.
+  /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
+  /// fast; nil if it is not known.
   package var skew: Double? { timeline.skew }
   /// Packets that are missing between the first and the last.
   package let lost: Int
@@ -53,7 +53,7 @@ package struct CapturedStream: Sendable {
   /// Delays beyond the fastest packet's in milliseconds, in ascending order.
   private let delays: [Double]
 
-  /// Longest pause, in nanoseconds: what takes a year is a clock that was set.
+  /// Longest pause between packets, in nanoseconds; after a longer one the capture's clock was set.
   private static let longestPause: Int64 = 31_536_000_000_000_000
 
   /// The share of lost packets, 0 to 1.
@@ -99,7 +99,8 @@ package struct CapturedStream: Sendable {
     delays = all.map { $0 - all[0] }
   }
 
-  /// Deviation of a sender's clock in parts per million that no crystal has.
+  /// Deviation in parts per million beyond that of any crystal: such timestamps count at another
+  /// rate.
   private static let wildSkew = 20_000.0
 
   // Packets at once, and then a pause that is always the same.
@@ -121,7 +122,7 @@ package struct CapturedStream: Sendable {
   /// Returns delays beyond the fastest packet in milliseconds, and the losses before them, over the
   /// seconds since the first packet.
   ///
-  /// The result has packets taken evenly, about `most` of them, and each that follows a loss.
+  /// The result has about `most` packets at even steps, and each packet that follows a loss.
   package func moments(most: Int) -> [(second: Double, delay: Double, lost: Int)] {
     guard let first = timeline.entries.first else { return [] }
     let fastest = timeline.entries.map { $0.arrival - $0.departure }.min() ?? 0

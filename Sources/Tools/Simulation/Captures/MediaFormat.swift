@@ -47,8 +47,7 @@ package struct MediaFormat: Equatable, Sendable {
     }
   }
 
-  /// Returns the format of a dynamic type whose timestamps count at a rate that was measured; Opus
-  /// is assumed without one.
+  /// Returns a format without a name at a measured clock rate; nil assumes Opus's 48 kHz.
   static func measured(_ rate: Int?) -> MediaFormat {
     MediaFormat(name: nil, clockRate: rate ?? 48_000, origin: rate == nil ? .assumed : .measured)
   }
@@ -56,7 +55,7 @@ package struct MediaFormat: Equatable, Sendable {
 
 /// Formats of payload types from session descriptions in a capture, by address and port.
 struct DescribedFormats {
-  /// Formats by payload type, by the port and then by the host in the description.
+  /// Formats by the description's port, then its host, then the payload type.
   private var formats: [UInt16: [String: [UInt8: MediaFormat]]] = [:]
 
   /// Records the formats in a datagram, which may hold a SIP message.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Captures read by Wireshark's `tshark`, which reads files that libpcap does not.
 ///
-/// These are files with several links, Wi-Fi, fragments, and files of rtpdump.
+/// Among these are files with several link types, Wi-Fi and fragments.
 extension PacketCapture {
   /// Returns the arguments with which `tshark` prints a file for `add(line:)`, one line per
   /// datagram.

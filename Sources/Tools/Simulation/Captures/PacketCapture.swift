@@ -15,7 +15,8 @@ package struct PacketCapture {
     case unknown(String, among: [String])
     /// Several streams match.
     case ambiguous([String])
-    /// All packets of the stream have the same time, so nothing can be told of the network.
+    /// The stream has no delays: all its packets have the same time, or its timestamps do not
+    /// advance.
     case untimed(String)
 
     package var description: String {
@@ -41,7 +42,8 @@ package struct PacketCapture {
   private var flows: [RTPFlow.Key: Int] = [:]
   private var sources: [RTPFlow] = []
   private var described = DescribedFormats()
-  /// Reports by source, and by the way that they went.
+  /// Receiver reports by the SSRC that they are about, and by the hosts between which they were
+  /// sent.
   private var reports: [UInt32: [Way: CapturedStream.Report]] = [:]
   /// True if the file ends within a packet.
   var isCutOff = false
@@ -51,8 +53,7 @@ package struct PacketCapture {
   private var fragments = 0
   private var tunnelled = 0
   private static let latest: Int64 = 4_000_000_000_000_000_000
-  /// Most sources from one port to another; if there are more, it is no call, but encrypted
-  /// traffic.
+  /// Largest number of SSRCs from one port to another; more mean encrypted traffic other than RTP.
   private static let mostSources = 1_024
   private static let mostFlows = 20_000
   private var sourceCounts: [[Endpoint]: Int] = [:]
@@ -154,9 +155,8 @@ package struct PacketCapture {
 
   /// Returns the streams, in the order of their first packets.
   ///
-  /// `clockRate` is that of dynamic payload types, nil to measure it.
-  ///
-  /// The user speaks of the voice: beside voice, video keeps its own.
+  /// `clockRate` is that of dynamic payload types, nil to measure it. It applies to video only if
+  /// all streams are video.
   package func streams(clockRate: Int? = nil) -> [CapturedStream] {
     var found = sources.filter(\.isPlausible).compactMap { media(of: $0) }
     if let clockRate {
@@ -190,7 +190,7 @@ package struct PacketCapture {
       alignComfortNoise()
     }
 
-    /// Counts comfort noise of a wideband codec as that codec.
+    /// Gives comfort noise (payload type 13) the clock rate of the stream's main codec.
     mutating func alignComfortNoise() {
       guard let main = formats.first(where: { $0.payloadType != 13 })?.format else { return }
       for index in formats.indices where formats[index].payloadType == 13 {

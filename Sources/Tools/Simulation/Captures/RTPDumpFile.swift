@@ -1,18 +1,18 @@
-/// Files of rtpdump, whose times are whole milliseconds.
+/// A file of rtpdump (rtptools, `rtpdump.h`), as a value without I/O.
 ///
-/// A line of text with the receiver's address, the beginning with the sender's, and the packets
-/// (rtptools, `rtpdump.h`). A value without I/O.
+/// It has a line of text with the receiver's address, a header with the start time and the sender's
+/// address, and the packets, with times in whole milliseconds.
 struct RTPDumpFile {
   private static let mark = Array("#!rtpplay1.0 ".utf8)
   private let bytes: [UInt8]
 
-  /// A file's bytes; nil if they are no such file.
+  /// Creates a file from its bytes; nil if they do not begin like one.
   init?(_ bytes: [UInt8]) {
     guard bytes.starts(with: Self.mark) else { return nil }
     self.bytes = bytes
   }
 
-  /// Adds the packets to a capture; those behind something that makes no sense are left out.
+  /// Adds the packets to a capture, up to the first with an invalid length.
   func add(to capture: inout PacketCapture) {
     guard let end = bytes.firstIndex(of: 10), end + 17 <= bytes.count else { return }
     let line = String(decoding: bytes[Self.mark.count..<end], as: UTF8.self)

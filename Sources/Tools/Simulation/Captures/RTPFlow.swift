@@ -80,7 +80,8 @@ struct RTPFlow {
     return Set(events.keys)
   }
 
-  /// True if the packets look like RTP: most numbers follow the one before.
+  /// True if the packets look like RTP: at least a third of the sequence numbers are close to the
+  /// one before.
   var isPlausible: Bool {
     // Name servers' messages look like it.
     guard packets.count > 2, key.source.port != 53, key.destination.port != 53 else { return false }
@@ -155,16 +156,16 @@ struct RTPFlow {
     return own
   }
 
-  /// The delays of packets by a clock.
+  /// Delays of packets under an assumed clock rate.
   private struct Fit {
-    /// Seconds in which they came, without jumps.
+    /// Time in which the packets came, in seconds, without jumps.
     let seconds: Double
     /// Spread of the delays, in seconds.
     let spread: Double
     /// True if the delays neither grow nor fall all the time.
     let isPossible: Bool
 
-    /// The delays by a clock of `rate`; nil if there are too few packets.
+    /// Computes the delays at `rate` ticks a second; nil if there are too few packets.
     init?(of packets: [Packet], to rate: Int) {
       var (sent, passed) = (0.0, 0.0)
       var points = [(at: 0.0, delay: 0.0)]
@@ -210,8 +211,10 @@ struct RTPFlow {
     }
   }
 
-  /// Puts the packets in the order of their arrival, unless the numbers say that the file's is
-  /// right: several files or queues may have been joined, or the clock have been set.
+  /// Sorts the packets by arrival if their sequence numbers are then more in order than in the
+  /// file.
+  ///
+  /// Several files or queues may have been joined, or the clock may have been set.
   mutating func order() {
     guard zip(packets, packets.dropFirst()).contains(where: { $0.arrival > $1.arrival }) else {
       return

@@ -1,5 +1,5 @@
-/// Departures and arrivals of a stream's packets, whatever its sender's clock and numbering did
-/// meanwhile.
+/// Departures and arrivals of a stream's packets, corrected for jumps and drift of the sender's
+/// clock and for restarts of its numbering.
 ///
 /// Departures follow the timestamps. If these jump, as at a transfer, they are aligned anew; a line
 /// through the fastest packets shows a clock that runs fast or slow.
@@ -7,10 +7,11 @@ struct StreamTimeline {
   struct Entry {
     /// Number of the packet, which counts on through losses and restarts.
     var number: Int64
-    /// Departure in milliseconds; that of an event makes its delay that of the voice before it.
+    /// Departure in milliseconds; that of an event is set so that its delay equals that of the
+    /// voice before it.
     var departure: Double
     var arrival: Double
-    /// Place in the flow, in which it came.
+    /// Index of the packet in the flow.
     var place: Int
     /// False for an event, whose timestamp is that of its beginning and tells no delay.
     var isTimed = true
@@ -22,13 +23,13 @@ struct StreamTimeline {
   private(set) var beginnings = 1
   /// Number of times that the sequence numbers started anew.
   private(set) var restarts = 0
-  /// Places in the flow of packets that had come before.
+  /// Indices in the flow of duplicates.
   private(set) var copies: Set<Int> = []
-  /// Places in the flow at which the timestamps, or the clock of the capture, jumped.
+  /// Indices in the flow at which the timestamps, or the clock of the capture, jumped.
   private(set) var jumps: Set<Int> = []
-  /// Places in the flow of packets that belong nowhere, by their numbers and their timestamps.
+  /// Indices in the flow of packets that fit nowhere by their numbers and their timestamps.
   private(set) var strays: Set<Int> = []
-  /// Packets that came after one with a higher number.
+  /// Number of packets that came after one with a higher number.
   private(set) var reordered = 0
   /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
   /// fast; nil if the capture is too short to tell.
@@ -37,7 +38,8 @@ struct StreamTimeline {
   /// Indices of entries at which another clock begins.
   private var changes: Set<Int> = []
 
-  /// Step of the sequence numbers from which on they count anew.
+  /// Step of the sequence numbers from which on the numbering has restarted, unless the time that
+  /// passed shows an outage (`MAX_DROPOUT` of RFC 3550 appendix A.1).
   private static let farthest = 3_000
   /// Step of the sequence numbers from which on it counts only if timestamps and arrival times
   /// agree with it, as `MAX_MISORDER` of RFC 3550 appendix A.1.
@@ -45,13 +47,15 @@ struct StreamTimeline {
   /// A change of the delay from one packet to the next, in milliseconds, that may be a jump of the
   /// timestamps.
   private static let leap = 500.0
-  /// The same between two packets that arrived as far apart as others do, which no network made.
+  /// The same for consecutive packets that arrived at the usual interval, which rules out the
+  /// network.
   private static let quietLeap = 60.0
-  /// Largest deviation of a clock.
+  /// Largest deviation of a clock, as a fraction.
   private static let wildest = 0.001
-  /// Time in nanoseconds after which the same packet is the beginning of a loop, if others follow.
+  /// Time in nanoseconds after which a repeated packet is not a duplicate but the beginning of a
+  /// loop, if others follow.
   private static let latestCopy: Int64 = 1_000_000_000
-  /// Step of the capture's clock, in nanoseconds, from which on it was set back.
+  /// Smallest step back of the capture's clock, in nanoseconds, that means it was set.
   private static let setBack: Int64 = 1_000_000
   /// The longest delay that is no jump, in milliseconds.
   static let longestSpike = 10_000.0
@@ -387,16 +391,16 @@ struct StreamTimeline {
   }
 }
 
-/// The least of the values of some time.
+/// Sliding minimum: the least of the values of the last `milliseconds`.
 private struct RecentLeast {
   private let milliseconds: Double
-  /// Values that none of those after them undercuts, oldest first, from `first` on.
+  /// Candidates for the minimum in ascending order, oldest first, from index `first` on.
   private var values: [(at: Double, value: Double)] = []
   private var first = 0
 
   init(milliseconds: Double) { self.milliseconds = milliseconds }
 
-  /// Infinite without values.
+  /// Smallest value; infinity if there is none.
   var least: Double { first < values.count ? values[first].value : .infinity }
 
   mutating func add(_ value: Double, at time: Double) {

@@ -11,7 +11,7 @@ package struct DeviceFault: Equatable, Sendable {
     case suspended
     /// The sound server gets no processor, and the card stops.
     ///
-    /// The cycle that it misses begins afterwards, and the next one at once, as with jackd.
+    /// Afterwards the missed cycle and the next one follow at once, as with jackd.
     case starved
     /// The card is gone, for good if no duration is given, and has to be opened again.
     case unplugged

@@ -1,9 +1,8 @@
 import MediaCore
 
-/// Oscillator that paces a sound card, at its rate more or less.
+/// Oscillator that paces a sound card, at its nominal rate plus a deviation.
 ///
-/// It computes in whole numbers, exactly but for a rate that is rounded to a thousandth of a hertz,
-/// for any length of call, so that every machine simulates the same.
+/// The rate is rounded to a millihertz. Integer arithmetic makes every machine simulate the same.
 struct Oscillator: Sendable {
   private static let second: Int64 = 1_000_000_000
   private let millihertz: Int64

@@ -21,7 +21,7 @@ package final class ScriptedSoundCard {
     package var takesBlocks = false
     /// Faults of the card, in order of time.
     package var faults: [DeviceFault] = []
-    /// Sound of the microphone at that rate, repeated without end; silence if empty.
+    /// Sound of the microphone at `rate`, repeated without end; silence if empty.
     package var sound: [Float] = []
     /// True if the loudspeaker's sound is kept in `heard`.
     package var isRecorded = true
@@ -43,7 +43,7 @@ package final class ScriptedSoundCard {
   private var standstills: [Standstill]
   private let absences: [DeviceFault]
   private var begin: MonotonicInstant?
-  /// Time at which the card was last opened, in nanoseconds since it began.
+  /// Time at which the card was last opened, in nanoseconds since its first start.
   private var opened: Int64 = 0
   /// First frame of the microphone since then, from which periods count.
   private var firstFrame: Int64 = 0
@@ -118,7 +118,7 @@ package final class ScriptedSoundCard {
     return (begin ?? time.now).advanced(byNanoseconds: passed)
   }
 
-  /// Sides that are out of use: they were unplugged since they were opened.
+  /// Sides that were unplugged since the card was last opened, or are unplugged now.
   var goneSides: StreamDirections {
     absences.filter { $0.at <= passed && ($0.at >= opened || passed < $0.end) }
       .reduce(into: []) { $0.formUnion($1.sides) }
@@ -132,7 +132,7 @@ package final class ScriptedSoundCard {
 
   private var passed: Int64 { begin.map { time.now.nanoseconds(since: $0) } ?? 0 }
 
-  /// Time at which the microphone has the next period after the frames read; nil if it never will.
+  /// Time at which the microphone has the next period after the frames read; nil while it is gone.
   package var nextPeriod: MonotonicInstant? {
     guard !goneSides.contains(.capture) else { return nil }
     let period = Int64(script.period)
@@ -140,7 +140,7 @@ package final class ScriptedSoundCard {
     return instant(afterRunning: captureCrystal.nanoseconds(of: next))
   }
 
-  /// Returns the number of the card's frames that last as long as that many at the voice's rate.
+  /// Converts a number of frames at the voice's rate to the card's rate.
   func frames(ofVoice frames: Int64) -> Int64 {
     frames * Int64(script.rate.hertz) / Int64(SampleRate.voice.hertz)
   }
@@ -195,7 +195,7 @@ package final class ScriptedSoundCard {
     return DeviceTransfer(frames: frames)
   }
 
-  /// Number of frames that the microphone offers by now, in whole periods.
+  /// Number of the microphone's frames up to the last whole period, since the first start.
   private var sampled: Int64 {
     let frames = captureCrystal.frames(in: running(at: time.now)) - firstFrame
     return firstFrame + frames / Int64(script.period) * Int64(script.period)

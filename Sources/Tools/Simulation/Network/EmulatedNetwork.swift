@@ -3,8 +3,8 @@ package import MediaCore
 
 /// One direction of a network, which decides when each packet arrives, or that it is lost.
 ///
-/// The order is kept, as a queue keeps it, except for packets that are to be overtaken. The same
-/// seed and the same times of sending give the same outcomes.
+/// Packets stay in order, as in a queue, except those that are to be overtaken. The same seed and
+/// the same times of sending give the same outcomes.
 ///
 /// **Thread safety:** one thread at a time.
 package struct EmulatedNetwork: Sendable {
@@ -25,7 +25,7 @@ package struct EmulatedNetwork: Sendable {
   private var nextStall: MonotonicInstant?
   private var stallEnd: MonotonicInstant?
   private var linkFree: MonotonicInstant?
-  /// Beginning of the present or next spike, and what it adds, in nanoseconds.
+  /// Beginning of the present or next spike, and its additional delay in nanoseconds.
   private var spike: (begin: MonotonicInstant, height: Int64)?
 
   /// Correlation of the jitter of consecutive packets, 0 to 1.

@@ -6,7 +6,7 @@ package struct NetworkConditions: Equatable, Sendable {
   package var name: String
   /// The one-way delay of the fastest packet, in nanoseconds.
   package var delayNanoseconds: Int64
-  /// Mean of the jitter added to it, in nanoseconds.
+  /// Mean of the jitter added to the delay, in nanoseconds.
   ///
   /// Jitter is correlated from packet to packet: half of each value is new, exponentially
   /// distributed.
@@ -41,9 +41,11 @@ package struct NetworkConditions: Equatable, Sendable {
   /// Times in which no packet passes.
   package var outages: [Outage] = []
 
-  /// Times in which every packet is delayed by the same, as when a queue fills or routes flap.
+  /// Times in which every packet is delayed by the same amount, as when a queue fills or routes
+  /// flap.
   package struct Spikes: Equatable, Sendable {
-    /// Mean time from one spike to the next, in nanoseconds; evenly distributed from a half of it.
+    /// Mean time from one spike to the next, in nanoseconds; uniformly distributed from 0.5 to 1.5
+    /// times this.
     package let intervalNanoseconds: Int64
     /// Delay added by the lowest and the highest spike, in nanoseconds; evenly distributed between.
     package let heightNanoseconds: ClosedRange<Int64>
@@ -103,8 +105,8 @@ package struct NetworkConditions: Equatable, Sendable {
     return value.isNaN ? 0 : Int64(max(-limit, min(limit, value * unit)))
   }
 
-  /// The conditions with all times limited to eleven days, and negative delays only for changes of
-  /// the path.
+  /// The conditions with times limited to eleven days, so that no sum of them overflows, and
+  /// negative delays only for changes of the path.
   var bounded: NetworkConditions {
     func within(_ nanoseconds: Int64, from least: Int64 = 0) -> Int64 {
       max(least, min(Self.longest, nanoseconds))
@@ -226,7 +228,8 @@ package struct NetworkConditions: Equatable, Sendable {
     )
     return conditions
   }()
-  /// An access whose queue fills each few seconds: 60 to 400 ms more for 300 ms.
+  /// An access link whose queue fills every few seconds: for 300 ms packets take 60 to 400 ms
+  /// longer.
   package static let fullQueue: NetworkConditions = {
     var conditions = NetworkConditions(
       "full-queue",

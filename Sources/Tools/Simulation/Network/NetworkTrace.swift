@@ -27,7 +27,8 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
   package var baseNanoseconds: Int64 = 1_000_000
   private var place = 0
   private var begin: MonotonicInstant?
-  /// Time for which the fate of a packet is that of its moment, in nanoseconds.
+  /// Longest time after a recorded packet for which its outcome applies, in nanoseconds; a longer
+  /// gap is a pause in the recording.
   private let moment: Int64
 
   /// Parses the lines of a trace.
@@ -68,8 +69,7 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
     }
   }
 
-  /// Longest delay beyond the fastest packet, in milliseconds, of a packet that does not count as
-  /// lost.
+  /// Delay beyond the fastest packet, in milliseconds, from which on a packet counts as lost.
   private static let longestMilliseconds = 60_000.0
 
   private static func milliseconds(_ word: Substring) -> Double? {

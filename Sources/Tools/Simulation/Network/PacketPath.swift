@@ -3,8 +3,8 @@ package import MediaCore
 /// A path of packets in one direction, which decides on their outcomes: a model, or a recorded
 /// trace.
 ///
-/// **Thread safety:** one thread at a time; but if both ends of a call run at once, another thread
-/// uses the path of the other direction, so the two share nothing.
+/// **Thread safety:** one thread at a time. Two threads may use the paths of a call's two
+/// directions at once, so these share no state.
 package protocol PacketPath {
   /// Returns the outcome for a packet of `byteCount` bytes that is sent at `instant`.
   ///
