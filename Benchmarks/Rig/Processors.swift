@@ -9,7 +9,7 @@ package enum Processors {
   /// runs it on all of them.
   ///
   /// A virtual machine may be slow to interrupt a busy processor: on the one that the published
-  /// figures come from, a thread woken by the other processor waits for 2.8 ms in the mean. On one
+  /// figures come from, a thread woken by the other processor waits for 2.8 ms on average. On one
   /// processor, a real-time thread runs at once whatever else is ready to run.
   package static func keeping(toOne isOne: Bool, _ body: () throws -> Void) throws {
     guard isOne else { return try body() }

@@ -14,7 +14,7 @@ package struct Trial {
     /// Seed of the network's random choices, and of the moments at which the sound server is
     /// stopped.
     package var seed: UInt64 = 1
-    /// Sound server that the headsets are behind.
+    /// Sound server of the headsets.
     package var devices = Devices.jack
     /// Number of other processes that each take all the processor time that they can get.
     package var busyProcesses = 0
@@ -34,7 +34,7 @@ package struct Trial {
   package enum Devices: Equatable, Sendable {
     /// JACK with an exact clock and periods of 128 frames.
     case jack
-    /// PipeWire with cycles of so many frames, or of as few as the programs ask for.
+    /// PipeWire with cycles of `quantum` frames; nil for as few as the programs ask for.
     case pipeWire(quantum: Int?)
   }
 

@@ -18,7 +18,7 @@ package struct TrialResult: Codable, Sendable {
     /// Chirps during the measurement, in the order in which they were played.
     package var chirps: [Chirp]
     /// Chirps played 1 to 3 s after the call can first be heard, before the measurement; few or
-    /// none, as the other side may be talking.
+    /// none if the source side was speaking then.
     package var beginning: [Chirp]?
     /// PESQ-WB (ITU-T P.862.2) of each sentence; empty if the scorer is missing.
     package var pesq: [Double]

@@ -18,8 +18,8 @@ struct Bench: ParsableCommand {
 
 /// Entry point of the program.
 ///
-/// Only the command that needs an asynchronous `main` has one: it gives the main thread away, which
-/// valgrind 3.19 does not survive.
+/// Only asynchronous commands run in a task under `dispatchMain`, which gives the main thread away:
+/// valgrind 3.19 does not survive that.
 @main
 enum BenchProgram {
   static func main() {

@@ -1,6 +1,6 @@
 import MediaCore
 
-/// Something that happens in a simulated world.
+/// An event in a simulated world.
 enum Happening {
   /// A user's action or a fault: the step of that number.
   case step(Int)
@@ -12,7 +12,7 @@ enum Happening {
   case start(machine: Int)
 }
 
-/// Something that happens in one process.
+/// An event in one process.
 enum ProcessEvent {
   /// The phone takes the next input from its inbox.
   case inbox
@@ -20,13 +20,13 @@ enum ProcessEvent {
   case devicesOpened(Int)
   /// The devices have been closed, or kept for as long as another call may want them.
   case devicesReleased(Int)
-  /// A deadline of the call system's.
+  /// A deadline of the call system has come.
   case deadline
   /// The phone's check of its calls, once a second.
   case watch
   /// The sound card of that engine has captured a period.
   case period(engine: Int)
-  /// A timer of the signalling's.
+  /// A timer of the signalling has fired.
   case signalling(SignallingTimer)
   /// The far side's host has refused an INVITE.
   case unreachable(call: Int)

@@ -4,7 +4,7 @@ import Testing
 /// Whole machines in virtual time: two or three phones that call each other, users who press every
 /// button, processes that are killed, headsets and networks that fail.
 ///
-/// After each event what must hold is checked. A failure prints how to repeat it with the fewest
+/// After each event the invariants are checked. A failure prints how to repeat it with the fewest
 /// steps: `MACHINE_SEED`, `MACHINE_EVENTS` and `MACHINE_STEPS` are for that, and `MACHINE_SEEDS`
 /// for a longer run.
 @Suite(.serialized)

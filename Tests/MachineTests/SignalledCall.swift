@@ -9,7 +9,7 @@ enum SignallingTimer {
   case request(Int)
   /// A final answer to an INVITE that was not acknowledged is sent once more, or given up.
   case answer(SIPMessage.Transaction)
-  /// A re-INVITE that collided with another is sent again (RFC 3261 section 14.1).
+  /// A re-INVITE that the far side could not accept is sent again (491: RFC 3261 section 14.1).
   case retry(SIPCallID, Int)
   /// The session timer, by its number.
   case session(SIPCallID, Int)
@@ -32,7 +32,7 @@ struct SignalledCall {
   var wantsRenegotiation = false
   /// An offer that waits until the one before it is answered.
   var waitingOffer: [UInt8]?
-  /// This side's last request, and the far side's.
+  /// CSeq numbers of this side's last request, and of the far side's.
   var localSequence = 0
   var remoteSequence = 0
   /// The first INVITE of an incoming call.
@@ -41,7 +41,7 @@ struct SignalledCall {
   var request: Int?
   /// The far side's INVITE that was answered and not acknowledged yet.
   var unacknowledged: SIPMessage.Transaction?
-  /// Counts the pauses after a 491; a timer of an older one has no meaning.
+  /// Number of pauses before an offer is sent again; the timers of earlier ones are ignored.
   var retryNumber = 0
   var isWaitingForRetry = false
   var offerRetry = OfferRetry()
@@ -66,7 +66,7 @@ extension SessionDescription {
     return unsafe Array(UnsafeBufferPointer(start: start, count: mbuf_get_left(buffer)))
   }
 
-  /// Takes in the far side's description.
+  /// Negotiates with the far side's description; returns the agreed media, nil on failure.
   func take(_ text: [UInt8], isOffer: Bool) -> NegotiatedMedia? {
     guard let buffer = unsafe re_buffer_from(text, text.count) else { return nil }
     defer { _ = unsafe mem_deref(buffer) }

@@ -24,7 +24,7 @@ final class SimulatedLeg {
 
   /// Frames in a period of the sound card.
   ///
-  /// They fill a packet of 60 ms, so that a hundred million events cover many calls.
+  /// They fill a packet of 60 ms, so that a call has few events.
   static let period = 2_880
 
   init(machine: Int, port: UInt16, seed: UInt64) {

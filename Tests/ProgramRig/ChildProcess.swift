@@ -9,14 +9,15 @@ import Synchronization
 ///
 /// **Threads:** any. **Life cycle:** started by the initialiser, killed at the latest by `deinit`.
 package final class ChildProcess: Sendable {
-  /// Number of the process.
+  /// Process identifier.
   package let identifier: Int32
-  /// Descriptor that can be read once the process has ended.
+  /// Descriptor of the process (pidfd_open(2)), which polls as readable once the process has ended.
   package let end: Int32
   // Nil until it has been collected: its number is not given to another process before.
   private let status = Mutex<Int32?>(nil)
 
-  /// Starts a program, a path or a name that is looked up in `PATH`; throws if it cannot be.
+  /// Starts a program, a path or a name that is looked up in `PATH`; throws a `RigError` on
+  /// failure.
   ///
   /// Standard descriptors that are nil are `/dev/null`.
   package init(
@@ -99,9 +100,8 @@ package final class ChildProcess: Sendable {
   /// Kills the process and everything it has started, except what has left its group.
   package func killGroup() { kill(-identifier, SIGKILL) }
 
-  /// Exit status, 128 more than the number of the signal that ended it, as in shells.
-  ///
-  /// Nil if it still runs after `seconds`.
+  /// Waits for the end of the process and returns its exit status, or as in shells 128 plus the
+  /// number of the signal that ended it; nil if it still runs after `seconds`.
   package func waitForExit(seconds: Double) -> Int32? {
     LoopbackSocket.ready([end], within: seconds).isEmpty ? nil : collect()
   }

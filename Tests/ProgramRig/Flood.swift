@@ -10,7 +10,7 @@ package struct Flood: ~Copyable {
     var datagrams = 50_000
     var connections = 2_000
 
-    /// As many as a machine can send.
+    /// Creates the default rates, about as many as a machine can send.
     package init() {}
   }
 
@@ -30,10 +30,10 @@ package struct Flood: ~Copyable {
   private let own: UInt16
   private let noise = [UInt8](repeating: 0x80, count: 172)
 
-  /// Strangers at a numeric address of this machine that send to two ports of 127.0.0.1; TLS is
-  /// expected at the port after that for signalling.
+  /// Creates a flood from `host`, a numeric address of this machine, to two ports of 127.0.0.1; TLS
+  /// is expected at the port after `signalling`.
   ///
-  /// Throws a `RigError` if the address cannot be had.
+  /// Throws a `RigError` if no socket can be bound to `host`.
   package init(from host: String, signalling: Int, media: Int) throws {
     self.host = host
     self.signalling = UInt16(signalling)

@@ -18,8 +18,7 @@ package final class FolderWatch {
     close(descriptor)
   }
 
-  /// Waits until something has happened since the last call, or `other` can be read; false if the
-  /// time is over.
+  /// Waits until a file has changed since the last call, or `other` can be read; false at `end`.
   package func wait(or other: Int32? = nil, until end: Date) -> Bool {
     let descriptors = [descriptor] + (other.map { [$0] } ?? [])
     let ready = LoopbackSocket.ready(descriptors, within: end.timeIntervalSinceNow)

@@ -7,7 +7,7 @@ package import MediaCore
 /// loudspeaker's next request nor the time that a change takes is counted, so a receiver can have
 /// less only where the path changes within a sentence.
 package struct HindsightBound {
-  /// 2.5 ms at 48 kHz.
+  /// Number of frames in a unit, 2.5 ms at 48 kHz.
   private static let unitFrames = 120
 
   /// Time from speech to first arrival of each unit of the call, in milliseconds.
@@ -37,8 +37,8 @@ package struct HindsightBound {
 
   /// Least mean delay, in milliseconds, with at most `concealedShare` of the sound missing.
   ///
-  /// Sentences begin at the frames `starts`, up to the last of them; nil if there are none. What
-  /// never arrived may be missing in any case.
+  /// Sentences begin at the frames `starts`, of which the last only ends the one before; nil if
+  /// there are none. All that never arrived may be missing in any case.
   package func delay(of starts: [Int], concealedShare: Double) -> Double? {
     let sentences = zip(starts, starts.dropFirst()).map { start, end in
       Sentence(ages[start / Self.unitFrames..<end / Self.unitFrames])

@@ -2,9 +2,9 @@ package import Foundation
 
 /// A virtual machine with Debian's kernel, and so with real drivers, network emulation included.
 ///
-/// It is emulated in software, needs no privileges and boots in a few seconds; where it is alone,
-/// its time is its own. Its files are programs of this machine with their libraries; a folder is
-/// shared with it.
+/// It is emulated in software, needs no privileges and boots in a few seconds. Without a wire to a
+/// second machine its time is virtual: it counts instructions. It runs programs of the host with
+/// their libraries, and shares a folder with the host.
 package struct KernelMachine {
   private let work: URL
   private let initialisation: URL

@@ -27,7 +27,7 @@ package enum LoopbackSocket {
     return result >= 0
   }
 
-  /// The port that a socket has, 0 if it has none.
+  /// Returns the local port of a socket, 0 if it has none.
   package static func port(of descriptor: Int32) -> UInt16 {
     var address = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -39,7 +39,7 @@ package enum LoopbackSocket {
     return code == 0 ? UInt16(bigEndian: address.sin_port) : 0
   }
 
-  /// The datagrams that arrive within so many seconds.
+  /// Returns the datagrams that arrive within `seconds`.
   package static func datagrams(at descriptor: Int32, within seconds: Double) -> [[UInt8]] {
     var found: [[UInt8]] = []
     let end = Date(timeIntervalSinceNow: seconds)
@@ -49,8 +49,8 @@ package enum LoopbackSocket {
     return found
   }
 
-  /// The next datagram, or the next bytes of a connection, none at its end; nil if nothing comes
-  /// within so many seconds, or the connection was reset.
+  /// Returns the next datagram, or the next bytes of a connection, empty at its end; nil if nothing
+  /// comes within `seconds`, or the connection was reset.
   package static func datagram(at descriptor: Int32, within seconds: Double) -> [UInt8]? {
     guard !ready([descriptor], within: seconds).isEmpty else { return nil }
     var bytes = [UInt8](repeating: 0, count: 65_536)

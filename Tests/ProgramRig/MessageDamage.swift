@@ -21,12 +21,12 @@ package enum MessageDamage: Sendable {
   /// The header with that number, counted from 0, is changed.
   case header(Int, Change)
 
-  /// The message cut off at each of its bytes.
+  /// Returns the damage that cuts the message off before each of its bytes.
   package static func cuts(of message: String) -> [MessageDamage] {
     (0..<message.utf8.count).map { MessageDamage.cut($0) }
   }
 
-  /// The message with each change of each header.
+  /// Returns each change of each header of the message.
   package static func headers(of message: String) -> [MessageDamage] {
     let lines = message.components(separatedBy: "\r\n").dropFirst().prefix { !$0.isEmpty }
     return (0..<lines.count).flatMap { place in
@@ -34,7 +34,7 @@ package enum MessageDamage: Sendable {
     }
   }
 
-  /// The bytes of a message that has this damage.
+  /// Returns the bytes of `message` with this damage.
   package func applied(to message: String) -> [UInt8] {
     switch self {
     case .cut(let length):

@@ -1,4 +1,4 @@
-/// Values in order, of which a share lies below each percentile.
+/// Sorted values, and their percentiles.
 package struct Percentiles {
   private let sorted: [Double]
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// PipeWire with two headsets, each a null sink and a virtual source, whose air is a JACK client of
+/// PipeWire with two headsets, each a null sink and a virtual source; the rig is a JACK client of
 /// PipeWire's own libjack.
 ///
 /// **Life cycle:** the initialiser starts it, `stop` ends it.
@@ -18,7 +18,7 @@ package final class PipeWireHeadsets: SoundServer {
   private let server: PipeWireServer
   package let environment: [String: String]
 
-  /// Starts a server with files in `folder`, whose cycles have so many frames; 0 for as few as the
+  /// Starts a server with files in `folder` and cycles of `quantum` frames; 0 for as few as the
   /// programs ask for.
   package init(in folder: URL, quantum: Int) throws {
     server = try PipeWireServer(in: folder, quantum: quantum)
@@ -42,7 +42,7 @@ package final class PipeWireHeadsets: SoundServer {
     }
   }
 
-  /// None: PipeWire does not report them.
+  /// Empty, since PipeWire does not report stalls.
   package var stalls: [Double] { [] }
 
   package func exportEnvironment() {
@@ -62,7 +62,7 @@ package final class PipeWireHeadsets: SoundServer {
 }
 
 extension PipeWireServer {
-  /// Adds a null sink, or what the properties say.
+  /// Adds a null sink, or the node that `properties` describe.
   func addNode(named name: String, properties: String = "") throws {
     try tell(
       "pactl",

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A desktop's sound: a session bus, PipeWire with its session manager and PulseAudio's protocol,
-/// and a headset whose microphone hears its loudspeaker, as the default of both.
+/// and a headset whose microphone hears its loudspeaker, as default sink and source.
 ///
 /// **Life cycle:** the initialiser starts it, `stop` ends it; between them it can be restarted.
 package final class PipeWireServer {
@@ -26,7 +26,7 @@ package final class PipeWireServer {
   /// Frames that the graph handles at a time, at 48 kHz.
   private let quantum: Int
 
-  /// Starts everything, with files in `folder` and cycles of so many frames.
+  /// Starts everything, with files in `folder` and cycles of `quantum` frames at 48 kHz.
   package init(in folder: URL, quantum: Int = 256) throws {
     self.folder = folder
     self.quantum = quantum
@@ -56,13 +56,13 @@ package final class PipeWireServer {
     try start()
   }
 
-  /// Makes each cycle of the graph so many frames long.
+  /// Forces cycles of `frames` frames on the graph.
   package func force(quantum frames: Int) throws {
     _ = try tell("pw-metadata", "-n settings 0 clock.force-quantum \(frames)")
   }
 
-  /// Starts a program that plays a file to the default device and forces cycles of so many frames
-  /// on it, which the server's settings do not name.
+  /// Starts a program that plays a file to the default device, and forces cycles of `frames` frames
+  /// by a property of its node, which the server's settings do not show.
   package func play(_ file: URL, forcing frames: Int) throws -> RunningProgram {
     try RunningProgram(
       Invocation("pw-play", [file.path]),

@@ -2,9 +2,9 @@ package import Foundation
 
 /// The sound that a program's virtual loudspeaker plays into a file, as a clock.
 ///
-/// A second of a call is as many frames, however busy the machine is.
+/// A second of a call has 48,000 frames, however busy the machine is.
 package struct PlayedSound {
-  /// Mono, 16 bits, 48 kHz, behind a header of 44 bytes.
+  /// Size of a second in the file: mono, 16 bits, 48 kHz, after a header of 44 bytes.
   private static let bytesPerSecond = 96_000.0
 
   private let file: URL
@@ -24,7 +24,7 @@ package struct PlayedSound {
     return Double(max(0, bytes - 44)) / Self.bytesPerSecond
   }
 
-  /// Waits until so many seconds more have been played; false if that does not happen in time.
+  /// Waits until `more` further seconds have been played; false if that does not happen in time.
   package func goesOn(seconds more: Double) -> Bool {
     let goal = seconds + more
     return waits { seconds >= goal }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The program `sidetone` that tests start, and those beside it.
+/// The program `sidetone` that tests start, and a check for the packages that they need.
 package enum ProgramUnderTest {
   /// The program at `SIDETONE_PROGRAM`, or else the one that `swift build` made in this package;
   /// nil if there is none.
@@ -26,8 +26,8 @@ package enum ProgramUnderTest {
     return missing == nil
   }
 
-  /// Says that a test is left out for lack of packages; `Scripts/recap.sh` reads these lines, and
-  /// lets the run fail in CI.
+  /// Prints that a test is skipped for lack of packages; `Scripts/recap.sh` reads these lines, and
+  /// fails the run in CI.
   package static func noteSkipped(_ packages: String) {
     print("skipped for lack of: \(packages)")
   }

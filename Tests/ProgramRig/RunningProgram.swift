@@ -30,7 +30,7 @@ package struct Invocation {
   }
 }
 
-/// A process of a benchmark, whose output goes to a file.
+/// A process of a test or a benchmark, whose output goes to a file.
 package final class RunningProgram {
   private let process: ChildProcess
   private let log: URL

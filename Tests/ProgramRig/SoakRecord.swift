@@ -28,7 +28,7 @@ package struct SoakRecord: Codable {
     }
   }
 
-  /// Name of what ran, for a title.
+  /// Title of the run.
   package var title: String
   /// Quantity and unit of `Sample.at`, for example "time (h)".
   package var unit: String
@@ -54,7 +54,8 @@ package struct SoakRecord: Codable {
   ///
   /// An idle thread keeps up to 64 kB of what it has handled, and its stack.
   private static let memoryTolerance = (megabytes: 4.0, megabytesPerThread: 0.1)
-  /// Allowed growth of the delay: so many milliseconds, or that share of it if networks vary it.
+  /// Allowed growth of the delay, in milliseconds or as a share of it, whichever is more: networks
+  /// vary it.
   private static let delayTolerance = (milliseconds: 3.0, share: 0.1)
   /// Allowed growth of the number of descriptors: sockets that are being closed come and go.
   private static let descriptorTolerance = 2.0

@@ -1,4 +1,4 @@
-/// A sound server that two headsets of a benchmark are behind.
+/// Sound server of the two headsets of a benchmark.
 package protocol SoundServer: AnyObject {
   /// Environment in which programs find the headsets `headsetA` and `headsetB`, as ALSA's devices.
   var environment: [String: String] { get }

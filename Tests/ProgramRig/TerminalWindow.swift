@@ -2,7 +2,7 @@ import Foundation
 
 /// A terminal of tmux's with one program in it, whose screen can be read.
 ///
-/// **Life cycle:** open from the initialiser until `deinit`, also after the program has ended.
+/// **Life cycle:** open from the initialiser until `deinit`, or a minute after the program's end.
 package final class TerminalWindow {
   private let tmux: ([String]) throws -> String
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Simulation
 
-/// Captures of streams as real phones and networks make them, which their times tell apart.
+/// Captures of streams with the oddities of real phones and networks.
 struct CaptureOddityTests {
   private static let one = Endpoint(address: [192, 0, 2, 10], port: 40_000)
   private static let other = Endpoint(address: [192, 0, 2, 20], port: 30_000)
@@ -18,7 +18,7 @@ struct CaptureOddityTests {
     var length = 160
   }
 
-  /// A second's voice and more: 20 ms of PCMU a packet, with a millisecond of jitter.
+  /// Returns `count` packets of 20 ms of PCMU, with a millisecond of jitter.
   private func voice(_ count: Int, ticks: Int = 160) -> [Packet] {
     (0..<count).map { index -> Packet in
       let jitter = Double(index % 3) / 2
@@ -56,7 +56,7 @@ struct CaptureOddityTests {
     return try PacketCapture.choose(among: capture.streams(), named: nil)
   }
 
-  /// The three packets at the end of a key are sent at once by many phones.
+  /// Many phones send the three end packets of a DTMF digit at once (RFC 4733).
   @Test func endsOfAKeyTellNoDelay() throws {
     var packets = voice(500)
     for index in 200..<205 {
@@ -286,7 +286,7 @@ struct CaptureOddityTests {
     #expect(stream.duplicates == (isCopy ? 1 : 0) && stream.reordered == (isCopy ? 0 : 1))
   }
 
-  /// A packet of the old numbering belongs nowhere once that has begun anew.
+  /// Once the numbering has restarted, a late packet of the old one is all that may be lost.
   @Test(arguments: [10_000, -10_000]) func latePacketAcrossARestartLosesNothing(shift: Int) throws {
     var packets = voice(1_000)
     for index in 500..<1_000 {
@@ -383,7 +383,8 @@ struct CaptureOddityTests {
     #expect(stream.lost == 1 && stream.restarts == 0)
   }
 
-  /// Some count G.722 by its samples, others by the milliseconds (RFC 3551 section 4.5.2).
+  /// Some senders count G.722 at 16 kHz, others at 1 or 2 kHz, not at 8 kHz (RFC 3551 section
+  /// 4.5.2).
   @Test(arguments: [320, 40, 20]) func ticksOfAnotherClockMakeNoDelay(ticks: Int) throws {
     var packets = voice(2_000, ticks: ticks)
     for index in packets.indices { packets[index].payloadType = 9 }
@@ -415,7 +416,7 @@ struct CaptureOddityTests {
     #expect(capture.streams().map(\.received) == [300])
   }
 
-  /// They are a reason to take another reader if they are many.
+  /// Many packets in tunnels or fragments are a reason to use another reader (`holdsMore`).
   @Test func tunnelsAndFragmentsAreNoted() {
     var capture = PacketCapture()
     add(voice(100), to: &capture)
@@ -435,7 +436,7 @@ struct CaptureOddityTests {
     #expect(capture.obstacles.joined().contains("1 fragments"))
   }
 
-  /// A file of tcpdump's, of raw IP, in whose midst there is nonsense.
+  /// A file of tcpdump's, of raw IP, that ends in nonsense.
   @Test func damagedFileIsReadUpToTheDamage() throws {
     func number(_ value: Int, _ bytes: Int) -> [UInt8] {
       (0..<bytes).map { UInt8(value >> (8 * $0) & 255) }

@@ -22,7 +22,7 @@ struct CaptureScene {
     var hasKeys = false
     /// Packets that are held back, and come together when the last of them is sent.
     var stalls: [Range<Int>] = []
-    /// Packets behind a queue that stands for long, and its delay in milliseconds.
+    /// Packets that wait in a standing queue, and its delay in milliseconds.
     var queue: (packets: Range<Int>, milliseconds: Double) = (0..<0, 0)
     var isOutgoing = false
     var payloadLength = 40

@@ -233,7 +233,7 @@ struct CapturedStreamTests {
     #expect(throws: PacketCapture.ChoiceError.self) { try scene.taken() }
   }
 
-  /// The clock is one of those that occur, however much the packets are delayed.
+  /// The clock rate found is one in use, however much the packets are delayed.
   @Test(arguments: UInt64(1)...8) func clockIsFoundInJitter(seed: UInt64) {
     var scene = CaptureScene()
     scene.add(Stream(payloadType: 111, ticks: 960, seconds: 4, jitter: 30), seed: seed)

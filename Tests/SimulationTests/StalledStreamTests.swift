@@ -49,7 +49,7 @@ struct StalledStreamTests {
     #expect(other.format.clockRate == 48_000)
   }
 
-  /// Half a minute behind a short stall, and behind one of five seconds.
+  /// A queue stands for half a minute, after a stall of 0.7 s and after one of 5 s.
   @Test(arguments: [35, 250]) func aQueueThatStandsForLongIsDelay(count: Int) throws {
     let stream = try #require(
       found(
@@ -87,7 +87,7 @@ struct StalledStreamTests {
     #expect(stream.format.clockRate == 16_000 && stream.jitter.most < 5, "\(stream.summary)")
   }
 
-  /// Comfort noise has few bytes, as keys have.
+  /// Comfort noise has few bytes, as DTMF digits have.
   @Test func describedComfortNoiseIsNoKey() throws {
     let said = "PCMA/8000\r\na=rtpmap:98 CN/8000"
     let stream = try #require(

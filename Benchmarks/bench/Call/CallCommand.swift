@@ -55,7 +55,7 @@ struct CallCommand: ParsableCommand {
   @Flag(help: "Let the calls use all processors, not one.")
   var allProcessors = false
 
-  /// A sound server that the headsets may be behind.
+  /// Sound server of the headsets.
   enum SoundServerName: String, ExpressibleByArgument {
     case jack, pipewire
   }

@@ -89,7 +89,8 @@ struct CostCommand: ParsableCommand {
     }
   }
 
-  /// Returns the same for a caller in plain C that also waits, sends and receives.
+  /// Returns the milliseconds of processor time for each second of call that a caller in plain C
+  /// takes, which also waits, sends and receives.
   private func caller(_ setting: CostSetting, saying speech: [Float]) throws -> Double {
     let packets = Int32(setting.packetCount(in: seconds))
     return try unsafe spent(setting) { voice in
@@ -125,7 +126,8 @@ struct CostCommand: ParsableCommand {
     return packets >= Int64(expected - expected / seconds / 5 - lost)
   }
 
-  /// Returns the same for the whole voice thread of a call to itself.
+  /// Returns the milliseconds of processor time that the voice thread takes for each second of a
+  /// call to itself.
   private func ours(_ setting: CostSetting, saying path: String) throws -> Double {
     let headset = try Headset(
       capture: .file(path),

@@ -8,7 +8,7 @@ struct CostSetting {
   let packetFrames: FrameCount
   let bitrate: Int
   let filters: SpeechFilterSettings
-  /// Period of the device in nanoseconds, once in which the voice thread wakes.
+  /// Period of the device in nanoseconds; the voice thread wakes once in each.
   let periodNanoseconds: Int64
 
   private init(

@@ -11,7 +11,7 @@ import VoiceEngine
 
 /// Pieces of the voice path, each of which works through twenty milliseconds of audio at a time.
 enum Modules {
-  /// Pieces by name; the argument of `run` is the number of times 20 ms.
+  /// Pieces by name; the argument of `run` is the number of 20 ms blocks to work through.
   static let all: [(name: String, run: @Sendable (Int) throws -> Void)] = [
     ("RTP.write", writePackets), ("RTP.parse", parsePackets), ("RealTime.ring", passThroughRing),
     ("Playout.pull", pull), ("Playout.resample", resample), ("Playout.stretch", stretch),

@@ -14,7 +14,8 @@ struct Hearing {
   /// Mouth-to-ear delay every 10 ms in milliseconds; nil where nothing was decoded.
   let delays: [Double?]
   let concealedShare: Double
-  /// Share of the output that faults of the sound card swallowed.
+  /// Frames lost in faults of the listener's sound card, as a share of the output; 0 except in
+  /// whole calls.
   ///
   /// The loudspeaker runs dry if the program stands still.
   let silentShare: Double

@@ -5,8 +5,8 @@ import UDPTransport
 
 /// One caller without a sound card: sends encoded speech and counts what comes back.
 ///
-/// **Thread safety:** connected by the one who places the call, then only touched by the sending
-/// thread.
+/// **Thread safety:** connected by the thread that places the call, then only touched by the
+/// sending thread.
 // SAFETY: handed over before the thread starts and read after it has been joined.
 final class Caller: @unchecked Sendable {
   let port: UInt16

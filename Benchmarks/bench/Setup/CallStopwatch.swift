@@ -17,7 +17,7 @@ final class CallStopwatch: NSObject, CXProviderDelegate, Sendable {
   private let fulfilled = Mutex(MonotonicInstant(nanoseconds: 0))
   private let activation = Mutex<Activation?>(nil)
   private let isDone = DispatchSemaphore(value: 0)
-  /// Called just before an action that activates is fulfilled.
+  /// Closure called just before a start, answer or hold action is fulfilled.
   private let onFulfil: @Sendable () -> Void
 
   init(onFulfil: @escaping @Sendable () -> Void) {

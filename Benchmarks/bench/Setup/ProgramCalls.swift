@@ -74,8 +74,8 @@ struct ProgramCalls {
 }
 
 extension RunningProgram {
-  /// Returns the time of each event's first occurrence, in the milliseconds of the program, which
-  /// prints JSON.
+  /// Returns the time of each event's first occurrence in the program's JSON output, in
+  /// milliseconds by the program's clock.
   fileprivate func eventTimes() throws -> [String: Double] {
     struct Event: Decodable {
       let event: String

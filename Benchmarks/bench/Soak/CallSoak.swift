@@ -19,7 +19,7 @@ struct CallSoak {
   private static let callSeconds = 0.05
   private static let addresses = 16
 
-  /// Creates a soak of so many calls of each kind; the programs keep their files in `folder`.
+  /// Creates a soak of `calls` calls of each kind; the programs keep their files in `folder`.
   init(_ program: String, in folder: URL, calls: Int) {
     self.program = program
     self.folder = folder

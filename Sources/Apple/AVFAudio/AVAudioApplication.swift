@@ -19,10 +19,10 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
   /// The application of this process.
   open class var shared: AVAudioApplication { application }
 
-  /// Permission of the user to record: always granted outside a sandbox.
+  /// The user's permission to record: always `granted`, since the desktop is not asked.
   open var recordPermission: recordPermission { .granted }
 
-  /// Asks for permission to record; calls `response` on an arbitrary thread.
+  /// Calls `response` with true, on an arbitrary thread; the desktop is not asked for permission.
   @preconcurrency
   open class func requestRecordPermission(
     completionHandler response: @escaping @Sendable (Bool) -> Void
@@ -30,7 +30,7 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
     DispatchQueue.global().async { response(true) }
   }
 
-  /// Asks for permission to record.
+  /// Returns true; the desktop is not asked for permission.
   open class func requestRecordPermission() async -> Bool { true }
 
   /// True while the microphone of the whole app is muted.
@@ -47,7 +47,7 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
 
   private let handler = Mutex<(@Sendable (Bool) -> Bool)?>(nil)
 
-  /// Mutes the microphone on every call, or unmutes it; while muted, silence is sent.
+  /// Mutes the microphone on every call, or unmutes it; while muted, silence is sent in its place.
   ///
   /// Posts `inputMuteStateChangeNotification` on a change. Throws `AVAudioSession.ErrorCode.isBusy`
   /// if the app's handler refuses.

@@ -3,10 +3,10 @@ public import Foundation
 import MediaCore
 import RealTime
 
-/// Plays a sound, such as a ringback tone, on the session's loudspeaker.
+/// Plays a sound, such as a ringback tone, on the session's playback device.
 ///
-/// It opens the device for itself while it plays: beside a call that takes a sound server. Several
-/// channels are played as one.
+/// Opens the device for itself while it plays: during a call this takes a sound server, which
+/// shares the device. Several channels are mixed to mono.
 ///
 /// **Thread safety:** any thread; `pause` and `stop` wait for the device's release, half a second
 /// at most. The delegate is called on the main queue.
@@ -21,7 +21,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   private let lock = NSLock()
   private var head: SoundHead
   private var thread: SoundThread?
-  /// Number of the present playing, so that the end of an earlier one changes nothing.
+  /// Number of the current playback, so that the end of an earlier one is ignored.
   private var playing = 0
   private weak var listener: (any AVAudioPlayerDelegate)?
   private var interruptions: (any NSObjectProtocol)?
@@ -31,39 +31,40 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// The bytes that were given; nil for a player of a file.
   public let data: Data?
 
-  /// A player of nothing, to be replaced by another one.
+  /// Creates a player of an empty sound.
   public override init() {
     head = SoundHead(SoundFile(rateHertz: 48_000, samples: []))
     (url, data, session) = (nil, nil, .sharedInstance())
     super.init()
   }
 
-  /// A player of a file in any format of libsndfile's: WAV, CAF, AIFF, FLAC, Ogg and others.
+  /// Creates a player of a sound file in any format of libsndfile: WAV, CAF, AIFF, FLAC, Ogg and
+  /// others.
   ///
-  /// Throws the error of reading the file, or an `NSOSStatusErrorDomain` error for one that is no
+  /// Throws the error of reading the file, or an `NSOSStatusErrorDomain` error if it holds no
   /// sound.
   public convenience init(contentsOf url: URL) throws {
     try self.init(Data(contentsOf: url), url: url)
   }
 
-  /// A player of a file; the hint is not needed.
+  /// Creates a player of a sound file; `utiString` is ignored.
   public convenience init(contentsOf url: URL, fileTypeHint utiString: String?) throws {
     try self.init(contentsOf: url)
   }
 
-  /// A player of a file's bytes.
+  /// Creates a player of the bytes of a sound file.
   ///
   /// Throws as `init(contentsOf:)` does.
   public convenience init(data: Data) throws {
     try self.init(data, data: data)
   }
 
-  /// A player of a file's bytes; the hint is not needed.
+  /// Creates a player of the bytes of a sound file; `utiString` is ignored.
   public convenience init(data: Data, fileTypeHint utiString: String?) throws {
     try self.init(data: data)
   }
 
-  /// A player on the loudspeaker of a session.
+  /// Creates a player of the bytes of a sound file, on the playback device of `session`.
   init(
     _ bytes: Data,
     url: URL? = nil,
@@ -109,11 +110,12 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   /// Plays from `currentTime` on, and returns true.
   ///
-  /// If the device cannot be opened, the delegate hears that the sound ended without success.
+  /// If the device cannot be opened, the delegate receives `audioPlayerDidFinishPlaying` with
+  /// false.
   @discardableResult
   open func play() -> Bool { play(after: 0) }
 
-  /// Plays from `currentTime` on once `deviceCurrentTime` is `time`, and returns true.
+  /// Plays from `currentTime` on, once `deviceCurrentTime` reaches `time`, and returns true.
   @discardableResult
   open func play(atTime time: TimeInterval) -> Bool { play(after: time - deviceCurrentTime) }
 
@@ -133,7 +135,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Stops where it is; `play` goes on from there.
+  /// Stops and keeps `currentTime`, where the next `play` continues.
   open func pause() { takeThread()?.stop() }
 
   private func takeThread() -> SoundThread? {
@@ -144,7 +146,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Stops where it is, as `pause` does.
+  /// Stops and keeps `currentTime`, as `pause` does.
   open func stop() { pause() }
 
   private func end(_ end: SoundThread.End, of number: Int) {
@@ -182,19 +184,19 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// True while it plays.
   open var isPlaying: Bool { lock.withLock { thread != nil } }
 
-  /// Channels that are played.
+  /// Number of channels played: always 1, since sounds are mixed to mono.
   open var numberOfChannels: Int { 1 }
 
   /// Length of the sound, in seconds.
   open var duration: TimeInterval { lock.withLock { head.duration } }
 
-  /// Place in the sound, in seconds: up to 60 ms ahead of the loudspeaker.
+  /// Playback position in seconds, up to 60 ms ahead of the loudspeaker.
   open var currentTime: TimeInterval {
     get { lock.withLock { head.time } }
     set { lock.withLock { head.time = newValue } }
   }
 
-  /// Time of the clock that `play(atTime:)` goes by, in seconds.
+  /// Time of the monotonic clock in seconds, the reference of `play(atTime:)`.
   open var deviceCurrentTime: TimeInterval { Double(MonotonicClock.now().nanoseconds) / 1e9 }
 
   /// Repetitions after the first time; negative for repetition until `stop`.
@@ -203,21 +205,22 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     set { lock.withLock { head.loops = newValue } }
   }
 
-  /// Loudness, from 0 to 1.
+  /// Volume, clamped to 0 to 1.
   open var volume: Float {
     get { lock.withLock { head.volume } }
     set { setVolume(newValue, fadeDuration: 0) }
   }
 
-  /// Moves the volume, from 0 to 1, evenly over a time in seconds.
+  /// Fades to `volume`, clamped to 0 to 1, linearly over `duration` seconds of playback.
   open func setVolume(_ volume: Float, fadeDuration duration: TimeInterval) {
     lock.withLock { head.setVolume(volume, fadeSeconds: duration) }
   }
 }
 
-/// Hears of the end of a player's sound.
+/// Delegate of an `AVAudioPlayer`, called on the main queue.
 public protocol AVAudioPlayerDelegate: AnyObject {
-  /// The sound has ended; `flag` is false if the device could not be opened or has gone.
+  /// Tells the delegate that the sound ended; `flag` is false if the device could not be opened or
+  /// was lost.
   func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool)
   /// Never called: a sound is decoded when the player is made.
   func audioPlayerDecodeErrorDidOccur(_ player: AVAudioPlayer, error: (any Error)?)

@@ -75,14 +75,14 @@ extension AVAudioSession {
     state.withLock { $0.commit(.byCall(running)) }
   }
 
-  /// Time that devices stay open while another call may want them.
+  /// Time for which devices stay open after a call, in case another one needs them.
   private static let graceTime = DispatchTimeInterval.milliseconds(500)
 
   /// Stops the voice after the last audible call, and releases the devices.
   ///
-  /// With `keepingDevices` they are released after half a second, since another call may want them
-  /// (a swap must not click). Does not block: the devices are closed on `operations`, then
-  /// `completion` is called.
+  /// With `keepingDevices` they stay open for half a second, in case another call needs them (a
+  /// swap must not click), unless another program has asked this one to make way. Does not block:
+  /// the devices are closed on `operations`, then `completion` is called.
   package func deactivateForCall(
     keepingDevices: Bool,
     completion: @escaping @Sendable () -> Void
@@ -134,7 +134,8 @@ extension AVAudioSession {
     players.resume()
   }
 
-  /// Gives the desktop's active call up, and back if it is due.
+  /// Releases the desktop's active call; after `giveBack`, also asks the last program that made way
+  /// to resume its call.
   func leaveCall() {
     let isGivingBack = state.withLock { state in
       defer { state.isGivingBack = false }
@@ -208,14 +209,14 @@ extension AVAudioSession {
     if ducks { players.duck() } else if !mixes { players.pause() }
   }
 
-  /// Sets whether a call is on hold and none is active; no app may activate the session then.
+  /// Sets whether a call is on hold and none is active; the app cannot activate the session then.
   package func setWithheldByCalls(_ isWithheld: Bool) {
     state.withLock { $0.isWithheldByCalls = isWithheld }
   }
 
   // MARK: Engines
 
-  /// Gives a running engine the filters that are wanted now.
+  /// Applies the selected filters to a running engine, on `operations`.
   func followFilters() {
     operations.async { [self] in
       // Without memory for others they stay as they are.
@@ -311,7 +312,7 @@ extension AVAudioSession {
     }
   }
 
-  /// Mutes the microphone on every call, or unmutes it; while muted, silence is sent.
+  /// Mutes the microphone on every call, or unmutes it; while muted, silence is sent in its place.
   func setInputMuted(_ isMuted: Bool) {
     let engine = state.withLock { state in
       state.isInputMuted = isMuted

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Knowledge of microphones and of sound in space that Apple's hardware has and Linux's has not.
+/// Microphone placement, polar patterns and spatial audio, of which Linux reports nothing.
 extension AVAudioSession {
   /// Place of a microphone on a device.
   public struct Location: RawRepresentable, Hashable, Sendable {
@@ -38,19 +38,19 @@ extension AVAudioSession {
     public static let right = Orientation(rawValue: "Right")
   }
 
-  /// Directions that a microphone hears from.
+  /// Directional sensitivity of a microphone.
   public struct PolarPattern: RawRepresentable, Hashable, Sendable {
     /// Apple's constant.
     public let rawValue: String
 
-    /// Creates directions from Apple's constant.
+    /// Creates a pattern from Apple's constant.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// All directions.
     public static let omnidirectional = PolarPattern(rawValue: "Omnidirectional")
-    /// The front above all.
+    /// Most sensitive to the front, least to the back.
     public static let cardioid = PolarPattern(rawValue: "Cardioid")
-    /// The front alone.
+    /// Most sensitive to the front, less to the back.
     public static let subcardioid = PolarPattern(rawValue: "Subcardioid")
     /// Two channels.
     public static let stereo = PolarPattern(rawValue: "Stereo")
@@ -64,27 +64,27 @@ extension AVAudioSession {
     case portrait = 1
     /// Upside down.
     case portraitUpsideDown = 2
-    /// Turned to the right.
+    /// Horizontal, with the device's connector on the right.
     case landscapeRight = 3
-    /// Turned to the left.
+    /// Horizontal, with the device's connector on the left.
     case landscapeLeft = 4
   }
 
-  /// Manner in which an app should speak beside other sound.
+  /// Style of the voice prompts that an app should play beside other sound.
   public enum PromptStyle: UInt, Sendable {
-    /// Not at all.
+    /// No prompts.
     case none = 0x6E6F_6E65
-    /// By a short sound.
+    /// Short, nonverbal prompts.
     case short = 0x7368_7274
-    /// As usual.
+    /// Usual prompts.
     case normal = 0x6E72_6D6C
   }
 
   /// Manner in which microphone and loudspeaker are opened.
   public enum IOType: UInt, Sendable {
-    /// As it comes.
+    /// The system's choice.
     case notSpecified = 0
-    /// As one device.
+    /// As one aggregate device.
     case aggregated = 1
   }
 
@@ -92,12 +92,12 @@ extension AVAudioSession {
   public static let renderingCapabilitiesChangeNotification = Notification.Name(
     "AVAudioSessionRenderingCapabilitiesChangeNotification"
   )
-  /// Posted when the capabilities of sound in space changed, which never happens here.
+  /// Posted when the spatial playback capabilities changed, which never happens here.
   public static let spatialPlaybackCapabilitiesChangedNotification = Notification.Name(
     "AVAudioSessionSpatialPlaybackCapabilitiesChangedNotification"
   )
 
-  /// Manner in which an app should speak: as usual.
+  /// Style of voice prompts to play: always `normal`.
   public var promptStyle: PromptStyle { .normal }
   /// Orientation of the device while it records two channels: none.
   public var inputOrientation: StereoOrientation { .none }
@@ -114,5 +114,5 @@ extension AVAudioSession {
   public func setAggregatedIOPreference(_ inIOType: IOType) throws {}
 }
 
-/// Key in `userInfo` of a `Bool`, true if sound in space is on.
+/// Key in `userInfo` of a `Bool`, true if spatial audio is enabled.
 public let AVAudioSessionSpatialAudioEnabledKey = "AVAudioSessionSpatialAudioEnabledKey"

@@ -19,9 +19,9 @@ extension AVAudioSession {
     state.withLock { $0.isMakingWay = false }
   }
 
-  /// Calls `handle` with what other programs ask of this one's calls.
+  /// Sets the handler of other programs' requests to make way for a call, or to resume one.
   ///
-  /// It runs on a thread of the bus, for which it must not wait.
+  /// It runs on a thread of the bus and must not wait for the bus.
   package func whenAsked(_ handle: @escaping @Sendable (CallArbiter.Request) -> Void) {
     arbiter.whenAsked { [weak self] request in
       if request == .makeWay { self?.makeWay() }
@@ -57,10 +57,10 @@ extension AVAudioSession {
       || [devices.capture, devices.playback].contains { if case .pcm = $0 { true } else { false } }
   }
 
-  /// Checks that no other program has a call that keeps the app from the devices.
+  /// Checks that no other program has the desktop's active call.
   ///
-  /// Waits for the bus. Throws `insufficientPriority` if one has; a category that only plays is
-  /// never refused.
+  /// Waits for the bus. Throws `insufficientPriority` if one has; a category that does not record
+  /// is never refused.
   func makeWayForCalls() throws {
     // Sound that is only played needs no right: the call is mixed with it, or quiet beside it.
     let plays = state.withLock { !Self.records($0.category) }
@@ -70,7 +70,7 @@ extension AVAudioSession {
     }
   }
 
-  /// Interrupts the app whenever another program has a call, and notifies it of the end.
+  /// Interrupts the app whenever another program takes the active call, and notifies it of the end.
   func watchOthers() {
     let isNew = state.withLock { state in
       guard !state.isWatchingOthers, isArbitrated(state) else { return false }
@@ -81,7 +81,7 @@ extension AVAudioSession {
     arbiter.watch { [weak self] isTaken in self?.noteCall(elsewhere: isTaken) }
   }
 
-  /// Time for another program to take the call over, in milliseconds.
+  /// Delay before an interruption ends, in milliseconds: another program may take the call over.
   private static let handover = 200
 
   private func noteCall(elsewhere isTaken: Bool) {

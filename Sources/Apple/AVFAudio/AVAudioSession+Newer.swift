@@ -1,19 +1,19 @@
 public import Foundation
 import Synchronization
 
-/// Members that Apple's session has had since iOS 13, with values for hardware that lacks them.
+/// Members for rendering, data sources, echo-cancelled input and asynchronous activation.
 extension AVAudioSession {
-  /// Kinds of rendering of spatial sound.
+  /// Rendering of the sound that is played.
   public enum RenderingMode: Int, Sendable {
-    /// Unknown, or no rendering.
+    /// Not applicable: no sound is played.
     case notApplicable = 0
-    /// One channel or two.
+    /// Mono or stereo.
     case monoStereo = 1
     /// Several channels.
     case surround = 2
-    /// For headphones.
+    /// Spatial Audio.
     case spatialAudio = 3
-    /// Dolby's, for headphones.
+    /// Dolby Audio.
     case dolbyAudio = 4
     /// Dolby Atmos.
     case dolbyAtmos = 5
@@ -38,17 +38,17 @@ extension AVAudioSession {
   /// Maximum number of loudspeaker channels: 1, or 0 without a loudspeaker.
   public var maximumOutputNumberOfChannels: Int { outputNumberOfChannels }
 
-  /// Selected microphone of a port with several: nil, since they are not distinguished.
+  /// Selected data source of the input: nil, since a port's microphones are not distinguished.
   public var inputDataSource: AVAudioSessionDataSourceDescription? { nil }
-  /// Selected loudspeaker of a port with several: nil, since they are not distinguished.
+  /// Selected data source of the output: nil, since a port's loudspeakers are not distinguished.
   public var outputDataSource: AVAudioSessionDataSourceDescription? { nil }
 
-  /// Selects a microphone of a port; throws `badParam` unless it is nil, as ports list none.
+  /// Selects a data source of the input; throws `badParam` unless it is nil, as ports list none.
   public func setInputDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
     try Self.refuse(dataSource)
   }
 
-  /// Selects a loudspeaker of a port; throws `badParam` unless it is nil, as ports list none.
+  /// Selects a data source of the output; throws `badParam` unless it is nil, as ports list none.
   public func setOutputDataSource(_ dataSource: AVAudioSessionDataSourceDescription?) throws {
     try Self.refuse(dataSource)
   }
@@ -74,7 +74,7 @@ extension AVAudioSession {
   public var prefersEchoCancelledInput: Bool { state.withLock { $0.prefersEchoCancelledInput } }
   /// False: the devices have no echo cancellation of their own; `voiceChat` filters instead.
   public var isEchoCancelledInputAvailable: Bool { false }
-  /// False, since it is not available.
+  /// False, since echo-cancelled input is not available.
   public var isEchoCancelledInputEnabled: Bool { false }
 
   /// Sets whether the device itself should cancel echo; without effect.

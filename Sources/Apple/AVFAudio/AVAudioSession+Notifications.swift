@@ -1,7 +1,8 @@
 public import Foundation
 
 extension AVAudioSession {
-  /// Posted when a call takes the sound devices from the app, and when it may have them again.
+  /// Posted when a call takes the sound devices from the app, and when the app may reactivate the
+  /// session.
   public static let interruptionNotification = Notification.Name(
     "AVAudioSessionInterruptionNotification"
   )
@@ -19,7 +20,7 @@ extension AVAudioSession {
   public static let mediaServicesWereResetNotification = Notification.Name(
     "AVAudioSessionMediaServicesWereResetNotification"
   )
-  /// Posted when secondary sound should become silent, or may sound again.
+  /// Posted when secondary sound should become silent or may sound again, which never happens here.
   public static let silenceSecondaryAudioHintNotification = Notification.Name(
     "AVAudioSessionSilenceSecondaryAudioHintNotification"
   )
@@ -31,7 +32,7 @@ public let AVAudioSessionInterruptionTypeKey = "AVAudioSessionInterruptionTypeKe
 public let AVAudioSessionInterruptionOptionKey = "AVAudioSessionInterruptionOptionKey"
 /// Key in `userInfo` of an `InterruptionReason`, as `UInt`.
 public let AVAudioSessionInterruptionReasonKey = "AVAudioSessionInterruptionReasonKey"
-/// Key in `userInfo` of a value that is true if the app had been suspended.
+/// Key in `userInfo` of a value that is true if the app had been suspended; never set here.
 public let AVAudioSessionInterruptionWasSuspendedKey = "AVAudioSessionInterruptionWasSuspendedKey"
 /// Key in `userInfo` of a `RouteChangeReason`, as `UInt`.
 public let AVAudioSessionRouteChangeReasonKey = "AVAudioSessionRouteChangeReasonKey"

@@ -64,7 +64,7 @@ extension AVAudioSession {
     NotificationCenter.default.post(name: name, object: self)
   }
 
-  /// Caches the labels of the devices in use while these can be asked.
+  /// Caches the labels of the devices in use, since an unplugged device has none to read.
   func learnPorts() {
     notifications.async { [self] in _ = currentRoute }
   }

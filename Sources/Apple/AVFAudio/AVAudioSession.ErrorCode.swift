@@ -46,8 +46,9 @@ extension AVAudioSession {
       )
     }
 
-    /// Returns the `NSError` for what kept the devices from opening: its cause is the underlying
-    /// error.
+    /// Returns the `NSError` to throw when `cause` kept the devices from opening.
+    ///
+    /// An `AudioDeviceError` becomes its underlying error; any other error is returned as it is.
     static func error(for cause: any Error) -> NSError {
       guard let device = cause as? AudioDeviceError else { return cause as NSError }
       let code: ErrorCode =

@@ -1,7 +1,7 @@
 extension AVAudioSession {
   /// Reason of an interruption.
   public enum InterruptionReason: UInt, Sendable {
-    /// Another program took the device.
+    /// A call, of this program or another, took the devices.
     case `default` = 0
     /// The app was suspended.
     case appWasSuspended = 1

@@ -1,5 +1,5 @@
 extension AVAudioSession {
-  /// Special use of a category.
+  /// Use that refines a category, such as voice chat.
   public struct Mode: RawRepresentable, Hashable, Sendable {
     /// Apple's constant.
     public let rawValue: String
@@ -19,7 +19,7 @@ extension AVAudioSession {
     public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
     /// Recording of video.
     public static let videoRecording = Mode(rawValue: "AVAudioSessionModeVideoRecording")
-    /// Turns all processing off.
+    /// Measurement: no filters, unless `speechFilters` selects some.
     public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
     /// Playback of films.
     public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")

@@ -35,7 +35,7 @@ extension AVAudioSession {
     public static let airPlay = Port(rawValue: "AirPlay")
     /// A USB device.
     public static let usbAudio = Port(rawValue: "USBAudio")
-    /// A device of a program, of no hardware.
+    /// A virtual device, provided by a program.
     public static let virtual = Port(rawValue: "Virtual")
     /// A card in the machine.
     public static let PCI = Port(rawValue: "PCI")

@@ -3,14 +3,14 @@ extension AVAudioSession {
   public enum RouteSharingPolicy: UInt, Sendable {
     /// The usual sharing.
     case `default` = 0
-    /// Sharing among players of long pieces of sound.
+    /// Sharing among players of long-form audio.
     case longFormAudio = 1
     /// No sharing.
     case independent = 2
-    /// Sharing among players of long films.
+    /// Sharing among players of long-form video.
     case longFormVideo = 3
 
-    /// Sharing among players of long pieces of sound: the older name.
+    /// Sharing among players of long-form audio: the older name.
     public static let longForm = RouteSharingPolicy.longFormAudio
   }
 }

@@ -44,7 +44,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Creates the session of a process on the user's desktop.
   override public convenience init() { self.init(bus: nil, arbitratesAll: false) }
 
-  /// Creates a session on the desktop whose bus has that address.
+  /// Creates a session that uses the bus at `address`; nil for the user's session bus.
   init(bus address: String?, arbitratesAll: Bool) {
     players = MediaPlayers(address: address, folder: BaseFolder.runtime())
     arbiter = CallArbiter(address: address)
@@ -130,8 +130,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     followFilters()
   }
 
-  /// Sets the mode; options last until the category changes, and the filters of a running voice
-  /// follow at once.
+  /// Sets the mode and keeps the options; the filters of a running engine follow.
   ///
   /// Throws `badParam` if it does not suit the category.
   open func setMode(_ mode: Mode) throws {
@@ -178,8 +177,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// True if the next activation sets cards up by the profiles of ALSA's Use Case Manager; false at
   /// first.
   ///
-  /// For machines without a sound server, which would do so itself: levels become those of the
-  /// profile.
+  /// For machines without a sound server, which would do this itself; the profile also sets the
+  /// mixer levels.
   public var usesCardProfiles: Bool {
     get { state.withLock { $0.usesCardProfiles } }
     set { state.withLock { $0.usesCardProfiles = newValue } }
@@ -192,10 +191,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Activates or deactivates the session outside calls.
   ///
-  /// During a call the system owns the activation, and neither changes anything, without an error,
-  /// as since iOS 26. While calls are held and none is active, or another program has the desktop's
-  /// active call, activating throws `insufficientPriority`. When another program takes one later,
-  /// the session is interrupted.
+  /// During a call the system owns the activation: this has no effect then and throws no error, as
+  /// since iOS 26. Activation throws `insufficientPriority` while calls are held and none is
+  /// active, and, if the category records, while another program has the desktop's active call.
+  /// When another program takes it later, the session is interrupted.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {
     let belongsToCalls = state.withLock { $0.belongsToCalls }
     guard !belongsToCalls else { return }
@@ -226,9 +225,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     if case .pcm = devices.capture { !SessionPort.all(.input).isEmpty } else { true }
   }
 
-  /// Microphones of a port with several: nil, since they are not distinguished.
+  /// Data sources of the input: nil, since a port's microphones are not distinguished.
   open var inputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
-  /// Loudspeakers of a port with several: nil, since they are not distinguished.
+  /// Data sources of the output: nil, since a port's loudspeakers are not distinguished.
   open var outputDataSources: [AVAudioSessionDataSourceDescription]? { nil }
 
   /// The microphone set by `setPreferredInput`, nil if none.
@@ -266,8 +265,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Sends sound to the machine's own loudspeaker whatever is plugged in, and records from the
-  /// microphone beside it; `none` ends that.
+  /// Plays on the machine's own loudspeaker, whatever is plugged in, and records from its own
+  /// microphone; `none` ends the override.
   ///
   /// While the session is active the voice moves over as soon as the device can be opened. Throws
   /// `badParam` unless the category is `playAndRecord`, and `resourceNotAvailable` if the machine
@@ -301,13 +300,13 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   }
   /// The microphone's rate in hertz: the current one, else the last one; at first 48000.
   open var sampleRate: Double { state.withLock { $0.granted.sampleRate } }
-  /// The device's period in seconds: the current one, else the last one.
+  /// The loudspeaker's period in seconds: the current one, else the last one; at first 0.0025.
   open var ioBufferDuration: TimeInterval { state.withLock { $0.granted.bufferDuration } }
 
   /// Prefers a sample rate in hertz, requested from the card at the next activation.
   ///
-  /// `sampleRate` is the one that the card granted. The codec works at 48 kHz whatever the card
-  /// does. Throws `badParam` below 1 Hz or above 1 MHz.
+  /// The property `sampleRate` is the rate that the card granted. The voice path works at 48 kHz in
+  /// any case. Throws `badParam` below 1 Hz or above 1 MHz.
   open func setPreferredSampleRate(_ sampleRate: Double) throws {
     guard sampleRate >= 1, sampleRate <= 1_000_000 else {
       throw ErrorCode.badParam.error(reason: "a sample rate is a positive number of hertz")
@@ -317,8 +316,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Prefers a device period in seconds, requested from the card at the next activation.
   ///
-  /// `ioBufferDuration` is the one that the card granted. Throws `badParam` unless it is positive
-  /// and at most 1 s.
+  /// `ioBufferDuration` is the period that the card granted. Throws `badParam` unless `duration` is
+  /// positive and at most 1 s.
   open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {
     guard duration > 0, duration <= 1 else {
       throw ErrorCode.badParam.error(reason: "a buffer duration is between 0 and 1 s")
@@ -326,7 +325,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     state.withLock { $0.preferredIOBufferDuration = duration }
   }
 
-  /// Prefers a number of input channels; without effect, since the voice path is mono.
+  /// Sets the preferred number of input channels, which has no effect, as the voice path is mono;
+  /// throws `badParam` if it is not positive.
   open func setPreferredInputNumberOfChannels(_ count: Int) throws {
     try setPreferredChannels(count, \.preferredInputChannels)
   }
@@ -358,7 +358,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Levels and delays
 
-  /// Delay from the microphone to the voice path in seconds: the current period.
+  /// Delay from the microphone to the voice path in seconds, taken to be `ioBufferDuration`.
   open var inputLatency: TimeInterval { ioBufferDuration }
 
   /// Delay from the voice path to the loudspeaker in seconds.
@@ -414,10 +414,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   // MARK: Recording
 
-  /// The user's permission to record: always granted outside a sandbox.
+  /// The user's permission to record: always `granted`, since the desktop is not asked.
   open var recordPermission: RecordPermission { .granted }
 
-  /// Asks for permission to record; calls `response` on an arbitrary thread.
+  /// Calls `response` with true, on an arbitrary thread; the desktop is not asked for permission.
   open func requestRecordPermission(_ response: @escaping (Bool) -> Void) {
     let crossing = Answer(give: response)
     DispatchQueue.global().async { crossing.give(true) }

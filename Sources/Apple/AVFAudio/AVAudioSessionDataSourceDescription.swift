@@ -20,14 +20,14 @@ open class AVAudioSessionDataSourceDescription: NSObject, @unchecked Sendable {
   open var location: AVAudioSession.Location? { nil }
   /// Direction that it points to: nil, as it is not known.
   open var orientation: AVAudioSession.Orientation? { nil }
-  /// Directions that it can hear from: nil, as they are not known.
+  /// Supported polar patterns: nil, as they are not known.
   open var supportedPolarPatterns: [AVAudioSession.PolarPattern]? { nil }
-  /// Directions that it hears from: nil, as they are not known.
+  /// Selected polar pattern: nil, as it is not known.
   open var selectedPolarPattern: AVAudioSession.PolarPattern? { nil }
-  /// Directions that it should hear from: nil.
+  /// Preferred polar pattern: nil.
   open var preferredPolarPattern: AVAudioSession.PolarPattern? { nil }
 
-  /// Sets the directions that it should hear from; throws `badParam` unless they are nil.
+  /// Sets the preferred polar pattern; throws `badParam` unless it is nil.
   open func setPreferredPolarPattern(_ pattern: AVAudioSession.PolarPattern?) throws {
     guard pattern != nil else { return }
     throw AVAudioSession.ErrorCode.badParam.error(reason: "a data source has no polar patterns")

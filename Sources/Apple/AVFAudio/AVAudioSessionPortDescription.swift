@@ -14,7 +14,7 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A port that stands for none, for doubles in tests.
+  /// Creates an empty port, for test doubles.
   public override convenience init() {
     self.init(portType: .builtInSpeaker, portName: "", uid: "")
   }
@@ -39,7 +39,7 @@ open class AVAudioSessionPortDescription: NSObject, @unchecked Sendable {
   open var selectedDataSource: AVAudioSessionDataSourceDescription? { nil }
   /// The data source to use: nil.
   open var preferredDataSource: AVAudioSessionDataSourceDescription? { nil }
-  /// True if the port renders sound in space: always false.
+  /// True if the port renders spatial audio: always false.
   open var isSpatialAudioEnabled: Bool { false }
 
   /// Selects a data source; throws `badParam` unless it is nil, as ports list none.

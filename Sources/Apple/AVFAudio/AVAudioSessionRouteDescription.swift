@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The inputs and outputs of the sound.
+/// Input and output ports of an audio route.
 // SAFETY: immutable.
 open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
   private let from: [AVAudioSessionPortDescription]
@@ -12,7 +12,7 @@ open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A route without ports, for doubles in tests.
+  /// Creates a route without ports, for test doubles.
   public override convenience init() { self.init(inputs: [], outputs: []) }
 
   /// Microphones in use; empty if the category does not record.

@@ -59,7 +59,7 @@ struct SessionState: Sendable {
   /// Devices of an override: the machine's own loudspeaker and microphone.
   struct Override: Equatable, Sendable {
     let speaker: DeviceName
-    /// Nil if no microphone is beside the loudspeaker.
+    /// Nil if the machine has no microphone of its own.
     let microphone: DeviceName?
   }
 
@@ -87,14 +87,14 @@ struct SessionState: Sendable {
   var activation = Activation.inactive
   var lingering: Lingering?
   var nextLingering = 1
-  /// Number of activations for calls in progress, whose devices are being opened.
+  /// Number of calls whose activation is in progress.
   var pendingCalls = 0
   var isWithheldByCalls = false
   /// True if another program's call interrupted the app, until the app is notified of its end.
   var isInterrupted = false
   /// True from another program's request to make way until the next claim.
   var isMakingWay = false
-  /// True until the devices are closed, after which another program may resume its call.
+  /// True from `giveBack` until the devices are closed; then another program may resume its call.
   var isGivingBack = false
   var isWatchingOthers = false
   var services = SoundServices()
@@ -168,7 +168,7 @@ struct SessionState: Sendable {
     reroute()
   }
 
-  /// Forgets the card of a device name, so that it stands for the card that has it now.
+  /// Forgets the card that a device name stood for, so that it selects the card of that name now.
   mutating func forgetCard(of name: DeviceName, on side: StreamDirections) {
     knownCards[side, name] = nil
     devices.known[side, name] = nil
@@ -183,13 +183,13 @@ struct SessionState: Sendable {
     replaceRunning(by: running)
   }
 
-  /// The running engine, and the filters that it has to take; nil if it has them.
+  /// A running engine with outdated filters, and the filters to apply; nil if there is none.
   var missingFilters: (engine: CallEngine, filters: SpeechFilterSettings)? {
     guard let running = activation.running, running.setup.filters != filters else { return nil }
     return (running.engine, filters)
   }
 
-  /// Notes that an engine has taken filters.
+  /// Records the filters that were applied to an engine.
   mutating func noteFilters(_ filters: SpeechFilterSettings, of engine: CallEngine) {
     guard var running = activation.running, running.engine === engine else { return }
     running.setup.filters = filters

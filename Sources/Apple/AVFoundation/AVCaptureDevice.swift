@@ -10,7 +10,7 @@ public struct AVMediaType: RawRepresentable, Hashable, Sendable {
 
   /// Sound.
   public static let audio = AVMediaType(rawValue: "soun")
-  /// Pictures.
+  /// Video.
   public static let video = AVMediaType(rawValue: "vide")
 }
 
@@ -35,7 +35,7 @@ public enum AVCaptureDevice {
     .authorized
   }
 
-  /// Calls `handler` with true, on a queue of no particular kind.
+  /// Calls `handler` with true, on an arbitrary thread.
   public static func requestAccess(
     for mediaType: AVMediaType,
     completionHandler handler: @escaping @Sendable (_ granted: Bool) -> Void

@@ -1,9 +1,9 @@
-/// Kind of a file of sound.
+/// Format of a sound file.
 public struct AVFileType: RawRepresentable, Hashable, Sendable {
   /// Uniform type identifier.
   public let rawValue: String
 
-  /// Creates a kind from its uniform type identifier.
+  /// Creates a format from its uniform type identifier.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// WAVE.

@@ -13,16 +13,17 @@ package protocol AudioActivation: Sendable {
   /// Calls `completion` with nil once they are open, or with the error.
   func activateForCall(completion: @escaping @Sendable ((any Error)?) -> Void)
 
-  /// Stops the voice at once, and releases the devices: soon, or with `keepingDevices` later, since
-  /// another call may want them.
+  /// Stops the voice at once and releases the devices, with `keepingDevices` only after a grace
+  /// time, since another call may need them.
   ///
   /// Calls `completion` once they are released.
   func deactivateForCall(keepingDevices: Bool, completion: @escaping @Sendable () -> Void)
 
-  /// Sets whether a call is on hold and none is active: no app may have the session then (R76).
+  /// Sets whether a call is on hold and none is active; the app cannot activate the session then
+  /// (R76).
   func setWithheldByCalls(_ isWithheld: Bool)
 
-  /// Calls `handle`, on any thread, with what other programs ask of this one's calls from now on.
+  /// Sets the handler, called on any thread, of other programs' requests about this one's calls.
   func whenAsked(_ handle: @escaping @Sendable (CallArbiter.Request) -> Void)
 
   /// Lets the program that made way for this one's call resume its own (R75).

@@ -50,7 +50,7 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding {
   /// True once the action was answered, timed out or became void.
   open var isComplete: Bool { state.withLock { $0.isComplete } }
 
-  /// Time at which the action times out; set at its creation, and anew when it is delivered.
+  /// Time at which the action times out; set at creation, acceptance and delivery.
   open var timeoutDate: Date { state.withLock { $0.timeoutDate } }
 
   /// Reports that the app has performed the action.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Requests actions of the user in the app's own screens.
+/// Requests call actions on behalf of the app's own user interface.
 open class CXCallController: NSObject {
   private let observer = CXCallObserver()
   private let queue: DispatchQueue

@@ -4,8 +4,8 @@ public import FoundationAdditions
 
 /// One load of a call directory extension, from the extension's point of view.
 ///
-/// Numbers are added in ascending order. `isIncremental` must be read before the first entry to get
-/// a load of changes; otherwise the load replaces everything, and removing an entry breaks it.
+/// Numbers are added in ascending order. To load changes only, `isIncremental` must be read before
+/// the first entry; otherwise the load replaces all entries, and fails if one is removed.
 ///
 /// **Thread safety:** one thread at a time.
 open class CXCallDirectoryExtensionContext: NSExtensionContext {
@@ -59,9 +59,9 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     channel.send(.unidentifyAll)
   }
 
-  /// Ends the load: all entries take effect, or none if a rule was broken.
+  /// Ends the load and then the process: all entries take effect, or none if a rule was broken.
   ///
-  /// The handler, if any, receives true if the load failed.
+  /// The handler, if any, receives true if the load failed, before the process exits.
   open func completeRequest(completionHandler completion: ((Bool) -> Void)? = nil) {
     let fault = channel.complete()
     if let fault { delegate?.requestFailed(for: self, withError: fault) }
@@ -69,7 +69,9 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     channel.end()
   }
 
-  /// Ends the load; returns true if it failed.
+  /// Ends the load and then the process; returns true if the load failed.
+  ///
+  /// The process may exit before this returns.
   @discardableResult
   nonisolated(nonsending) open func completeRequest() async -> Bool {
     await withCheckedContinuation { continuation in
@@ -77,7 +79,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext {
     }
   }
 
-  /// Cancels the load: the old entries stay.
+  /// Cancels the load, so that the old entries stay, and ends the process.
   open override func cancelRequest(withError error: any Error) {
     channel.cancel(error as NSError)
     delegate?.requestFailed(for: self, withError: error)

@@ -51,7 +51,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Passes on whether the user has enabled an extension; `unknown` comes with an error.
+  /// Reports whether the user has enabled an extension; `unknown` comes with an error.
   @preconcurrency
   open func getEnabledStatusForExtension(
     withIdentifier identifier: String,
@@ -121,8 +121,8 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
 
   /// Runs an extension, and blocks until it has ended.
   ///
-  /// `progress` receives the number of entries so far, now and then. Returns the error, nil after a
-  /// success.
+  /// `progress` receives the number of entries so far, after each 100,000 and at the end. Returns
+  /// the error, nil after a success.
   package func reload(
     _ identifier: String,
     progress: @escaping (Int) -> Void

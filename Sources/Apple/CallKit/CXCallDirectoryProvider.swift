@@ -21,12 +21,12 @@ open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
     super.init()
   }
 
-  /// Begins a request: adds entries, then completes it.
+  /// Begins a request: an override adds entries and completes it; by default it is cancelled.
   open func beginRequest(with context: CXCallDirectoryExtensionContext) {
     context.cancelRequest(withError: CXErrorCodeCallDirectoryManagerError(.unknown))
   }
 
-  /// Begins a request of any host.
+  /// Begins a request; cancels it unless `context` is the call system's.
   open func beginRequest(with context: NSExtensionContext) {
     guard let context = context as? CXCallDirectoryExtensionContext else {
       context.cancelRequest(withError: CXErrorCodeCallDirectoryManagerError(.unknown))

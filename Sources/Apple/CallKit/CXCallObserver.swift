@@ -18,8 +18,10 @@ open class CXCallObserver: NSObject {
     CallSystem.shared.add(observer: self)
   }
 
-  /// Current calls that are not over, in their present state; on first use it waits for the other
-  /// programs' calls, as long as the bus takes: 2 s for each of its answers at most.
+  /// Calls that are not over, in their present state.
+  ///
+  /// The first use waits for the bus to list other programs' calls, 2 s at most for each of its
+  /// answers.
   open var calls: [CXCall] { CallSystem.shared.calls }
 
   /// Sets the delegate to notify of changes, on `queue` or, if nil, on the main queue.

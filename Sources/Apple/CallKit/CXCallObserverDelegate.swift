@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Is notified of changes of calls.
+/// Delegate of a `CXCallObserver`, notified of changes of calls.
 public protocol CXCallObserverDelegate: NSObjectProtocol {
   /// Tells the delegate that a call appeared, connected, was held or resumed, or ended.
   ///

@@ -23,7 +23,7 @@ public struct CXErrorCodeIncomingCallError: CXCodedError {
     case filteredDuringRestrictedSharingMode = 5
     /// The call is protected.
     case callIsProtected = 6
-    /// Its participants are sensitive.
+    /// The call's participants are sensitive.
     case filteredBySensitiveParticipants = 7
   }
 
@@ -54,7 +54,7 @@ public struct CXErrorCodeIncomingCallError: CXCodedError {
   }
   /// The call is protected.
   public static var callIsProtected: Code { .callIsProtected }
-  /// Its participants are sensitive.
+  /// The call's participants are sensitive.
   public static var filteredBySensitiveParticipants: Code { .filteredBySensitiveParticipants }
 }
 

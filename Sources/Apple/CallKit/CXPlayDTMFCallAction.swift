@@ -3,7 +3,7 @@ public import Foundation
 
 /// Sends DTMF digits on a call.
 open class CXPlayDTMFCallAction: CXCallAction {
-  /// Occasion of the digits.
+  /// Reason why DTMF digits are sent.
   public enum ActionType: Int, Sendable {
     /// A key that the user pressed.
     case singleTone = 1
@@ -15,7 +15,7 @@ open class CXPlayDTMFCallAction: CXCallAction {
 
   /// DTMF digits to send: 0 to 9, `*`, `#`, A to D.
   open var digits: String
-  /// Occasion of the digits.
+  /// Reason why the digits are sent.
   open var type: ActionType
 
   /// Creates an action that sends `digits` on the given call.

@@ -19,8 +19,8 @@ open class CXProvider: NSObject {
 
   /// Appearance of calls and limits on their number; copied when set.
   ///
-  /// A change, also one made through this property, takes effect at the next request, and for the
-  /// list of recent calls when a call ends.
+  /// A change, also one of the returned object, takes effect at the next request, and for the list
+  /// of recent calls when a call ends.
   open var configuration: CXProviderConfiguration {
     get { stored.withLock { $0 }.value }
     set {
@@ -123,7 +123,7 @@ open class CXProvider: NSObject {
 
   // MARK: Life
 
-  /// Ends every call as failed and invalidates the provider.
+  /// Ends the provider's calls as failed and invalidates the provider.
   ///
   /// Its delegate receives nothing any more, not even the session's deactivation.
   open func invalidate() {

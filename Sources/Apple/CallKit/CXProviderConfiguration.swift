@@ -73,7 +73,7 @@ open class CXProviderConfiguration: NSObject, NSCopying {
     set { values.withLock { $0.includesCallsInRecents = newValue } }
   }
 
-  /// True to offer video.
+  /// True if the app supports video; without effect here.
   open var supportsVideo: Bool {
     get { values.withLock { $0.supportsVideo } }
     set { values.withLock { $0.supportsVideo = newValue } }

@@ -14,16 +14,16 @@ struct CallBook {
   private var complaint: String?
   /// Earliest time of the next attempt to open the store; nil for any time.
   private var nextTry: ContinuousClock.Instant?
-  /// Longest attempt to open the store after which the next call tries again.
+  /// Duration up to which a failed attempt to open the store is repeated for the next call.
   ///
-  /// After a longer one, as of a store that another program holds, `pause` has to pass: the call
-  /// system's queue waits for each attempt.
+  /// After a longer one, such as on a store that another program holds, no attempt is made for
+  /// `pause`, since the call system's queue waits for each.
   private static let shortTry = Duration.milliseconds(100)
   private static let pause = Duration.seconds(60)
   private let writing = DispatchQueue(label: "callkit.book")
   private let unwritten = DispatchGroup()
 
-  /// Creates the book of a store, by default of this user's; `open` opens it.
+  /// Creates the book of the store that `open` opens, by default this user's.
   init(_ open: @escaping () throws -> CallStore = { try CallStore(in: CallStore.defaultFolder) }) {
     self.open = open
   }
@@ -44,7 +44,9 @@ struct CallBook {
     return opened
   }
 
-  /// Returns the lists' information about a caller (R40, R51); the desktop may not want to disturb.
+  /// Looks a caller up in the user's lists and the call directory (R40, R51).
+  ///
+  /// `isQuiet` is true during the desktop's Do Not Disturb.
   mutating func screening(of handle: CallHandle?, isQuiet: Bool = false) -> CallerScreening {
     let standing: CallerStanding?
     do {

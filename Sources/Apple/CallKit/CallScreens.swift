@@ -16,7 +16,7 @@ public enum CallScreens {
     CallSystem.shared.useOwnScreen()
   }
 
-  /// Adds a screen that shows calls; if it comes before the first call, the system's is not opened.
+  /// Adds a screen that shows calls; the system's is not opened if this precedes the first call.
   package static func add(_ presenter: any CallPresenter) {
     CallSystem.shared.add(presenter: presenter)
   }

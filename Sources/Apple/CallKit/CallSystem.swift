@@ -161,7 +161,7 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  /// Leaves the system's screen unused from now on.
+  /// Removes the system's call screen, if it is open, and opens none from now on.
   func useOwnScreen() {
     perform { [self] in
       if screen == .system {
@@ -202,7 +202,7 @@ package final class CallSystem: @unchecked Sendable {
     perform { [self] in control.setRemark(remark, of: CallID(uuid)) }
   }
 
-  /// Calls of this program and of the user's others; waits for the bus at first.
+  /// Calls of this program and of the user's other programs; the first use waits for the bus.
   var calls: [CXCall] {
     let (own, others) = read { (control.snapshots, self.others) }
     return own.map { CXCall($0) } + others.calls.map { CXCall($0, hasEnded: false) }

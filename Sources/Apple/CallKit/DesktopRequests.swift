@@ -5,8 +5,8 @@ public import Foundation
 import Intents
 import Synchronization
 
-/// Requests of the user from outside the app: calls back from the notification of a missed call,
-/// and links that the desktop opens with the app.
+/// Requests of the user from outside the app: to call back, from the notification of a missed call,
+/// and to open links with the app.
 ///
 /// Takes the place of `UIApplicationDelegate`. **Thread safety:** any thread; both handlers run on
 /// the main queue.
@@ -29,8 +29,8 @@ public enum DesktopRequests {
   ///   - resume: calls a person, as `application(_:continue:restorationHandler:)` does: an activity
   ///     whose interaction has an `INStartCallIntent`. Links with `sip:`, `sips:` and `tel:` come
   ///     this way too.
-  /// - Returns: false if another program has that name, or there is no bus; calls back are
-  ///   delivered anyway.
+  /// - Returns: false if another program has that name, or there is no bus; requests to call back
+  ///   are delivered anyway.
   @discardableResult
   public static func receive(
     as applicationID: String? = nil,
@@ -51,7 +51,7 @@ public enum DesktopRequests {
     return application != nil
   }
 
-  /// True once the app receives calls back.
+  /// True once the app handles requests to call back.
   static var isReceived: Bool { receiver.withLock { $0 != nil } }
 
   private static func open(_ url: URL) {
@@ -67,7 +67,8 @@ public enum DesktopRequests {
     }
   }
 
-  /// Asks the app to call the person of a missed call, as it was called: by name, with video.
+  /// Asks the app to return a missed call: to its handle, by the caller's name, with video if it
+  /// had any.
   @Sendable static func callBack(_ details: CallDetails) {
     guard let handle = details.remoteHandle else { return }
     call(handle, name: details.callerName, hasVideo: details.hasVideo)

@@ -11,7 +11,7 @@ package enum Desktop {
   /// - Parameters:
   ///   - address: address of the bus; by default the user's.
   ///   - decide: carries out the user's decision.
-  ///   - callBack: calls the handle of a missed call, which the details have.
+  ///   - callBack: calls the handle in the details of a missed call.
   ///   - offersCallBack: returns false while no app can call back.
   ///   - cannotShow: called at most once, with the reason why calls are not shown.
   /// - Returns: the screen; nil where there is no bus.

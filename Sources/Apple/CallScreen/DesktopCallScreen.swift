@@ -9,7 +9,7 @@ import Synchronization
 final class DesktopCallScreen: CallPresenter {
   static let service = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
-  /// Reason of `NotificationClosed` that means that the user closed the notification.
+  /// `NotificationClosed` reason of a notification that the user closed.
   private static let dismissed: BusValue = .uint32(2)
 
   private typealias Key = CallNotification.Key

@@ -3,7 +3,7 @@ import Glibc
 
 /// An icon as a file in memory, which the notification server opens by its path.
 ///
-/// Nothing is left in a folder, whatever becomes of the program. **Life cycle:** readable from the
+/// Leaves no file behind, even if the program crashes. **Life cycle:** readable from the
 /// initialiser until `deinit`.
 final class IconFile: Sendable {
   private static let header: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

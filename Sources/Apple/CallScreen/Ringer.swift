@@ -7,7 +7,7 @@ import MediaCore
 import RealTime
 import Synchronization
 
-/// Sounds the ringtone on a device of its own while an incoming call asks for it.
+/// Plays the ringtone on a device of its own while an incoming call rings.
 ///
 /// The device is opened when the ringing begins, and released when it ends, before the call needs
 /// it. If it cannot be opened, the call is silent, which is no error: the call is on the screen.
@@ -42,7 +42,7 @@ package final class Ringer: CallPresenter {
 
 /// Ringtone of an incoming call, from the beginning of the ringing on.
 enum RingTone: SoundSource {
-  /// 440 and 480 Hz for two seconds, then four seconds of silence; frames that have sounded.
+  /// 440 and 480 Hz for two seconds, then four seconds of silence; `frames` is the position.
   case system(frames: Int)
   /// Sound file of the app, repeated.
   case sound(SoundHead)
@@ -52,9 +52,9 @@ enum RingTone: SoundSource {
   /// Maximum length in samples, 5.8 minutes at 48 kHz.
   private static let lengthLimit = 1 << 24
 
-  /// Loads the sound of that name, else selects the system's.
+  /// Loads the sound file `name`, else selects the system's ringtone.
   ///
-  /// The name is a path, or that of a file beside the program or in its resources.
+  /// `name` is a path, or the name of a file beside the program or in its resources.
   init(named name: String?) {
     guard let name, !name.isEmpty else {
       self = .system(frames: 0)

@@ -133,11 +133,11 @@ extension CallStore {
     }
   }
 
-  /// Notes that the user has compared the words of an identity at an address; with nil, takes that
-  /// back.
+  /// Marks an identity as verified at an address, where the user compared the words; a nil `date`
+  /// removes the mark.
   ///
-  /// It holds for that address alone: the same identity may use another name elsewhere. Returns
-  /// false if the identity is not stored for the address.
+  /// The mark is valid for that address alone: the same identity may use another name elsewhere.
+  /// Returns false if the identity is not stored for the address.
   package func setVerified(_ fingerprint: String, address: String, on date: Date?) throws -> Bool {
     try change(
       "UPDATE peer SET verified = ? WHERE fingerprint = ? AND address = ?",

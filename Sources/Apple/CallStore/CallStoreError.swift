@@ -5,7 +5,7 @@ import GRDB
 package struct CallStoreError: Error, Equatable, CustomStringConvertible {
   package let description: String
 
-  /// A row holds a value of a type that this program does not write.
+  /// Error of a row with a value that this program does not write.
   static let damaged = CallStoreError(description: "calls.sqlite is damaged; move it away")
 
   /// Creates the error of a folder that cannot be used because of another error.

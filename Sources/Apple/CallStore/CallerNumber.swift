@@ -3,14 +3,14 @@ package enum CallerNumber {
   /// Returns country code and national digits as one integer; nil if the text is not a telephone
   /// number.
   ///
-  /// `+1 (408) 555-5555` gives 14085555555. The schemes `sip:`, `sips:` and `tel:` are left aside,
-  /// and so is everything from the first `@` or `;` on.
+  /// `+1 (408) 555-5555` gives 14085555555. The schemes `sip:`, `sips:` and `tel:` are ignored, and
+  /// so is everything from the first `@` or `;` on.
   package static func normalized(_ text: String) -> Int64? {
     dialled(text).flatMap { Int64($0) }
   }
 
   /// Returns the digits of a telephone number as they are dialled; nil if the text is not a
-  /// telephone number.
+  /// telephone number of 3 to 18 digits.
   ///
   /// Leading zeros are kept, and so is a `+` before them. The text is read as by `normalized`.
   package static func dialled(_ text: String) -> String? {

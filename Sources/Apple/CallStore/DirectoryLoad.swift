@@ -16,7 +16,8 @@ package enum DirectoryFault: Error, Equatable, Sendable {
 
 /// A line of an extension's load: an entry, or a question about the load.
 package enum DirectoryEntry: Equatable, Sendable {
-  /// The extension asks whether the load is incremental; it is from then on, if that is possible.
+  /// The extension reads `isIncremental`: before the first entry this makes the load incremental,
+  /// if the extension was loaded before.
   case readsIncremental
   /// Block a number.
   case block(Int64)
@@ -51,7 +52,7 @@ package struct DirectoryLoadCheck: Sendable {
     self.mayBeIncremental = mayBeIncremental
   }
 
-  /// Checks the next entry, and throws the rule that it breaks.
+  /// Checks the next entry; throws the fault if it breaks a rule.
   package mutating func accept(_ entry: DirectoryEntry) throws(DirectoryFault) {
     if case .readsIncremental = entry {
       // Read after the first entry it is too late (R110).
@@ -120,7 +121,7 @@ extension CallStore {
   /// Loads an extension's entries, all or none: after an error the old ones stay.
   ///
   /// - Parameters:
-  ///   - identifier: identifier of the extension, which must have been enabled once.
+  ///   - identifier: identifier of an extension; only one that `setExtension` has stored is loaded.
   ///   - next: returns the next entry, and nil after the last.
   /// - Throws: the `DirectoryFault` of the entries, or the error of `next`.
   package func load(
@@ -167,7 +168,7 @@ extension CallStore {
     }
   }
 
-  /// Returns the numbers of entries with which an extension blocks and labels.
+  /// Returns the numbers of blocking and of identification entries of an extension.
   package func entryCounts(of identifier: String) throws -> (blocked: Int, identified: Int) {
     try database.read { database in
       func count(_ table: String) throws -> Int {

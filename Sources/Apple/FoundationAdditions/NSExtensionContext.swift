@@ -9,11 +9,11 @@ open class NSExtensionContext: NSObject {
     super.init()
   }
 
-  /// Ends the request without a result.
+  /// Ends the request without a result; does nothing unless overridden.
   open func cancelRequest(withError error: any Error) {}
 
-  /// Completes the request; the handler receives true if the host has continued without the
-  /// extension.
+  /// Completes the request; the handler receives true if the request expired, which is never the
+  /// case here.
   open func completeRequest(
     returningItems items: [Any]?,
     completionHandler: ((Bool) -> Void)? = nil

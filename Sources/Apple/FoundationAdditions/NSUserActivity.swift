@@ -23,7 +23,7 @@ open class NSUserActivity: NSObject {
   open var userInfo: [AnyHashable: Any]?
   /// Web page with the same content.
   open var webpageURL: URL?
-  /// Keys of `userInfo` that are needed elsewhere.
+  /// Keys of `userInfo` that are needed to restore the activity.
   open var requiredUserInfoKeys: Set<String>?
   /// Words by which the activity may be found.
   open var keywords: Set<String> = []
@@ -33,7 +33,8 @@ open class NSUserActivity: NSObject {
   open var expirationDate: Date?
   /// True if `userInfo` is to be brought up to date.
   open var needsSave = false
-  /// True if the activity may go on on another device; without effect, as is every wish here.
+  /// True if the activity can continue on another device; like all eligibility, without effect
+  /// here.
   open var isEligibleForHandoff = true
   /// True if the user may search for the activity.
   open var isEligibleForSearch = false
@@ -47,11 +48,11 @@ open class NSUserActivity: NSObject {
     userInfo = (userInfo ?? [:]).merging(other) { $1 }
   }
 
-  /// Makes this the user's present activity; nothing here takes it over.
+  /// Makes this the user's current activity; without effect here.
   open func becomeCurrent() {}
-  /// Ends this as the user's present activity.
+  /// Ends this as the user's current activity; without effect here.
   open func resignCurrent() {}
-  /// Ends the activity.
+  /// Ends the activity; without effect here.
   open func invalidate() {}
 
   /// The interaction that led to the activity, an object of a type in the module `Intents`.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Foundation has it on Apple's systems only.
+/// Asynchronous sequence of notifications, which Foundation has on Apple's systems only.
 extension NotificationCenter {
   // SAFETY: notifications are handed on, and nothing here touches them again.
   /// Notifications as they are posted.
@@ -18,7 +18,8 @@ extension NotificationCenter {
       (self.center, self.name, self.object) = (center, name, object)
     }
 
-    /// Iterator that listens from its beginning on.
+    /// Iterator over the notifications posted since its creation; of unread ones the newest 8 are
+    /// kept.
     public struct AsyncIterator: AsyncIteratorProtocol {
       private var posted: AsyncStream<Posted>.Iterator
 
@@ -42,7 +43,7 @@ extension NotificationCenter {
       }
     }
 
-    /// Begins to listen.
+    /// Creates an iterator, which observes from now on.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
   }
 

@@ -45,7 +45,7 @@ open class INCallRecord: NSObject {
   open var isCallerIdBlocked: Bool? { isBlocked }
 }
 
-/// Former calls among which one is meant.
+/// Criteria for former calls, one of which the user means.
 open class INCallRecordFilter: NSObject {
   private let people: [INPerson]?
   private let kinds: INCallRecordTypeOptions

@@ -26,13 +26,13 @@ open class INInteraction: NSObject {
   /// Identifier shared by related interactions, set by the app.
   open var groupIdentifier: String?
 
-  /// State of the app's work on the intent.
+  /// State of the app's work on the intent: always `unspecified`.
   open var intentHandlingStatus: INIntentHandlingStatus { .unspecified }
 
   /// Offers the interaction to the system's suggestions.
   ///
-  /// Differs from Apple's: there are no suggestions, so it is complete at once, and so are
-  /// deletions.
+  /// Differs from Apple's: there are no suggestions, so donations and deletions complete at once,
+  /// without effect.
   @preconcurrency
   open func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completion?(nil)
@@ -41,13 +41,13 @@ open class INInteraction: NSObject {
   /// Offers the interaction to the system's suggestions, of which there are none here.
   nonisolated(nonsending) open func donate() async throws {}
 
-  /// Takes all interactions back.
+  /// Withdraws all donated interactions.
   @preconcurrency
   open class func deleteAll(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completion?(nil)
   }
 
-  /// Takes the interactions with these identifiers back.
+  /// Withdraws the donated interactions with these identifiers.
   @preconcurrency
   open class func delete(
     with identifiers: [String],
@@ -56,7 +56,7 @@ open class INInteraction: NSObject {
     completion?(nil)
   }
 
-  /// Takes the interactions of a group back.
+  /// Withdraws the donated interactions of a group.
   @preconcurrency
   open class func delete(
     with groupIdentifier: String,
@@ -100,7 +100,8 @@ extension NSUserActivity {
     attachment as? INInteraction
   }
 
-  /// An activity over an interaction, as the system makes it when the user chooses a recent call.
+  /// Creates an activity for an interaction, as the system does when the user chooses a recent
+  /// call.
   package convenience init(interaction: INInteraction) {
     self.init(activityType: "\(Swift.type(of: interaction.intent))")
     attachment = interaction

@@ -34,7 +34,7 @@ open class INStartCallIntent: INIntent {
     super.init()
   }
 
-  /// Creates a request for a call to the given people, or for the last call of a kind once more.
+  /// Creates a request for a call to the given people, or to redial the last call of a kind.
   public init(
     audioRoute: INCallAudioRoute,
     destinationType: INCallDestinationType,
@@ -71,11 +71,11 @@ open class INStartCallIntent: INIntent {
   open var audioRoute: INCallAudioRoute { route }
   /// Kind of destination, such as an emergency number.
   open var destinationType: INCallDestinationType { destination }
-  /// Former calls among which one is meant.
+  /// Criteria for former calls, one of which the user means.
   open var callRecordFilter: INCallRecordFilter? { filter }
   /// Former call to return.
   open var callRecordToCallBack: INCallRecord? { former }
-  /// Kind of former call to make once more.
+  /// Kind of former call to redial.
   open var recordTypeForRedialing: INCallRecordType { redialling }
 }
 

@@ -3,9 +3,9 @@ public import FoundationAdditions
 
 /// An object of an app that handles requests for calls.
 ///
-/// Differs from Apple's: it exists so that apps compile. No assistant asks, so none of its methods
-/// is called; requests of the desktop arrive as activities with an interaction. What resolves other
-/// parts of a request than its contacts is not there.
+/// Differs from Apple's: it exists so that apps compile. There is no assistant, so its methods are
+/// never called; requests of the desktop arrive as activities with an interaction. Methods that
+/// resolve other parts of a request than its contacts are missing.
 public protocol INStartCallIntentHandling: NSObjectProtocol {
   /// Hands the call over to the app.
   @preconcurrency
@@ -30,7 +30,7 @@ public protocol INStartCallIntentHandling: NSObjectProtocol {
 }
 
 extension INStartCallIntentHandling {
-  /// Has the app go on with the call.
+  /// Completes with `continueInApp`.
   @preconcurrency
   public func handle(
     intent: INStartCallIntent,
@@ -39,7 +39,7 @@ extension INStartCallIntentHandling {
     completion(INStartCallIntentResponse(code: .continueInApp, userActivity: nil))
   }
 
-  /// Confirms the call.
+  /// Completes with `ready`.
   @preconcurrency
   public func confirm(
     intent: INStartCallIntent,
@@ -48,7 +48,7 @@ extension INStartCallIntentHandling {
     completion(INStartCallIntentResponse(code: .ready, userActivity: nil))
   }
 
-  /// Takes the people as they are.
+  /// Accepts the people as they are.
   @preconcurrency
   public func resolveContacts(
     for intent: INStartCallIntent,
@@ -69,7 +69,7 @@ open class INStartCallIntentResponse: INIntentResponse {
     self.userActivity = userActivity
   }
 
-  /// Whether the app can make the call.
+  /// The app's ability to make the call.
   open var code: INStartCallIntentResponseCode { status }
 }
 
@@ -105,7 +105,7 @@ public enum INStartCallIntentResponseCode: Int, Sendable {
   case responseCode = 13
 }
 
-/// An app's finding about a part of a request.
+/// The result of resolving a part of a request.
 open class INIntentResolutionResult: NSObject {
   /// Asks the user for the missing part.
   open class func needsValue() -> Self { Self() }
@@ -114,11 +114,11 @@ open class INIntentResolutionResult: NSObject {
   /// Refuses the part.
   open class func unsupported() -> Self { Self() }
 
-  /// Creates a finding without a value.
+  /// Creates a result without a value.
   public required override init() { super.init() }
 }
 
-/// An app's finding about a person in a request.
+/// The result of resolving a person in a request.
 open class INPersonResolutionResult: INIntentResolutionResult {
   /// Takes this person.
   open class func success(with resolvedPerson: INPerson) -> Self { Self() }
@@ -130,6 +130,6 @@ open class INPersonResolutionResult: INIntentResolutionResult {
 
 /// The result of resolving a person to call.
 open class INStartCallContactResolutionResult: INPersonResolutionResult {
-  /// Creates a finding from one about the person.
+  /// Creates the result for a contact from the result for a person.
   public convenience init(personResolutionResult: INPersonResolutionResult) { self.init() }
 }

@@ -4,8 +4,9 @@ import Synchronization
 
 /// A conversation with one or more remote members.
 ///
-/// **Thread safety:** every member may be used from any thread; observers are notified on the
-/// thread that makes the change, the main queue for states.
+/// **Thread safety:** every member may be used from any thread. Observers are notified on the
+/// thread that makes the change: of states on the main queue, or where
+/// `ConversationManager.invalidate` is called.
 public final class Conversation: Sendable, Observable, CustomDebugStringConvertible {
   /// Phase of a conversation, from ringing to its end.
   public enum State: Int, Codable, Hashable, Sendable {

@@ -45,7 +45,7 @@ public class ConversationAction: @unchecked Sendable {
     ownDeadline = nil
   }
 
-  /// Deadline for the answer: that of CallKit's action, which is set anew at its acceptance.
+  /// Deadline for the answer: CallKit's, except in an action created with a deadline of its own.
   public final var timeoutDate: Date { ownDeadline ?? callAction.timeoutDate }
 
   /// Identity of the action.

@@ -28,7 +28,7 @@ public final class ConversationManager: @unchecked Sendable {
     public var maximumConversationsPerConversationGroup: Int
     /// True to list conversations among recent calls.
     public var includesConversationInRecents: Bool
-    /// True if the app can show video.
+    /// True if the app can show video; without effect here.
     public var supportsVideo: Bool
     /// Kinds of handle that the app can call.
     public var supportedHandleTypes: Set<Handle.Kind>

@@ -4,7 +4,7 @@ public import Foundation
 // SAFETY: what it adds to its class does not change.
 /// A request to send DTMF digits.
 public final class PlayToneAction: ConversationAction, @unchecked Sendable {
-  /// Occasion of the digits.
+  /// Reason why DTMF digits are sent.
   public enum Tone: Int, Hashable, Sendable {
     /// A key that the user pressed.
     case single
@@ -14,9 +14,9 @@ public final class PlayToneAction: ConversationAction, @unchecked Sendable {
     case hardPause
   }
 
-  /// DTMF digits to send: 0 to 9, `*`, `#`.
+  /// DTMF digits to send: 0 to 9, `*`, `#`, A to D.
   public let digits: String
-  /// Occasion of the digits.
+  /// Reason why the digits are sent.
   public let tone: Tone
 
   /// Creates a request to send the digits in the conversation.

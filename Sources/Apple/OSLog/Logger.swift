@@ -32,12 +32,12 @@ public struct OSLogType: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// Writes lines to the log: to the backend that the program has given swift-log.
+/// Writes lines to the program's swift-log backend.
 ///
 /// Apple: `os.Logger`, whose calls compile unchanged behind `import OSLog`. Differs from Apple's:
-/// where and from which level on lines are written is the business of `LoggingSystem.bootstrap`, by
-/// default standard error from `info` on; the subsystem is the label, and the category is a
-/// metadata value. **Thread safety:** any thread but the voice thread.
+/// `LoggingSystem.bootstrap` decides the destination and the lowest level of lines, by default
+/// standard error and `info`; the subsystem is the label, and the category is a metadata value.
+/// **Thread safety:** any thread but the voice thread.
 public struct Logger: Sendable {
   private let backend: Logging.Logger
 
@@ -66,7 +66,7 @@ public struct Logger: Sendable {
   public func log(_ message: OSLogMessage) { write(.notice, message) }
   /// Writes a line of the given type.
   public func log(level: OSLogType, _ message: OSLogMessage) { write(level.level, message) }
-  /// Writes information for use while programming, in the smallest steps.
+  /// Writes a message for debugging, at the level `trace`.
   public func trace(_ message: OSLogMessage) { write(.trace, message) }
   /// Writes a message for debugging, at the level `debug`.
   public func debug(_ message: OSLogMessage) { write(.debug, message) }

@@ -1,6 +1,6 @@
 /// A line of the log, with values that may be private.
 ///
-/// Apple: `OSLogMessage`. The values are looked at only if the line is written.
+/// Apple: `OSLogMessage`. The values are evaluated only if the line is written.
 public struct OSLogMessage: ExpressibleByStringInterpolation {
   private let parts: [() -> String]
 

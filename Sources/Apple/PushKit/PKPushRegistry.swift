@@ -28,9 +28,9 @@ open class PKPushRegistry: NSObject {
   private let queue: DispatchQueue
   private let environment: [String: String]
   private var receiver: PushReceiver?
-  /// News that came while there was no delegate.
+  /// Events that wait for a delegate, oldest first.
   private var waiting: [PushReceiver.Event] = []
-  /// True if the form of a callback that was called last is the protocol's own.
+  /// True if the delegate lacks the callback form that was called last.
   var isUnanswered = false
   private static let log = Logger(label: "org.sidetone.pushkit")
 
@@ -86,7 +86,7 @@ open class PKPushRegistry: NSObject {
     }
   }
 
-  /// Most events that wait for a delegate; of more, the oldest are lost.
+  /// Maximum number of events that wait for a delegate; beyond it the oldest is dropped.
   private static let mostWaiting = 64
 
   private func deliver(_ event: PushReceiver.Event) {

@@ -17,7 +17,7 @@ public protocol PKPushRegistryDelegate: NSObjectProtocol {
     for type: PKPushType,
     completion: @escaping @Sendable () -> Void
   )
-  /// Tells the delegate that a push arrived; the oldest form, without `async`, is this one as well.
+  /// Tells the delegate that a push arrived; a method without completion and `async` fits as well.
   nonisolated(nonsending) func pushRegistry(
     _ registry: PKPushRegistry,
     didReceiveIncomingPushWith payload: PKPushPayload,

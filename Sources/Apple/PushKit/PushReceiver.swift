@@ -21,7 +21,7 @@ final class PushReceiver: Sendable {
   private let server: LineServer
   private let tokenFile: URL
 
-  /// Serves in the folders of `environment`.
+  /// Loads the token and opens the socket in the folders of `environment`.
   ///
   /// Returns nil, with a line in the log, if that is not possible.
   init?(

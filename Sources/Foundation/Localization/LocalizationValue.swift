@@ -16,7 +16,8 @@ package struct LocalizationValue: ExpressibleByStringInterpolation, Equatable, S
     case text(LocalizationValue)
   }
 
-  /// Creates the value itself, to mark texts for the catalogues where nothing else does.
+  /// Copies a text; the label `localized` marks its literal as one that the catalogues must
+  /// contain.
   package init(localized value: LocalizationValue) { self = value }
 
   /// Creates a text without values.

@@ -3,7 +3,7 @@
 public enum DatagramOrigin: Equatable, Sendable, BitwiseCopyable {
   /// The address and port that the stream sends to.
   case agreed
-  /// The address and port that was admitted beside it.
+  /// A second address and port, admitted by `PacketTransport.admitLastSource`.
   case admitted
   /// Another port of the host that the stream sends to.
   case neighbour

@@ -12,7 +12,7 @@ public typealias ByteBuffer = FixedArray<UInt8>
 /// parameters of such functions, but Swift 6.3 refuses them under `@_noLocks`: it sees a reference
 /// count where one ends. So buffers are passed whole, by borrowing or `inout`, with a count.)
 ///
-/// **Ownership:** it cannot be copied; the memory goes with its one owner.
+/// **Ownership:** it cannot be copied, and frees the memory at the end of its life.
 @safe
 public struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
   @usableFromInline let base: UnsafeMutablePointer<Element>

@@ -1,4 +1,5 @@
-/// The 32-bit media clock of an RTP stream (RFC 3550 section 5.1): it wraps, and starts anywhere.
+/// The 32-bit media clock of an RTP stream (RFC 3550 section 5.1), which wraps and starts at any
+/// value.
 @frozen
 public struct RTPTimestamp: Hashable, Sendable, BitwiseCopyable {
   /// The value on the wire, in units of the payload format's clock rate.

@@ -1,8 +1,7 @@
-/// Change of the time for which packets wait for the playback callback.
+/// Change of the time that received packets wait for the next playback callback.
 package enum WaitChange: Equatable, Sendable {
-  /// Each wait is shorter by so many nanoseconds, or longer if negative.
+  /// The waits are shorter by this number of nanoseconds; longer if it is negative.
   case shorter(by: Int64)
-  /// Callbacks come after other periods than before, in nanoseconds, so the waits are spread over
-  /// another one.
+  /// The callback period has changed, in nanoseconds; the waits are spread over the new one.
   case period(from: Int64, to: Int64)
 }

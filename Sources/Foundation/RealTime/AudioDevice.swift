@@ -89,12 +89,13 @@ public protocol AudioDevice: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func queuedFrames() -> FrameCount
 
-  /// Returns the number of frames between the next sample written and the loudspeaker, those beyond
-  /// the ring buffer included.
+  /// Returns the playback delay of the next frame written, in frames: the ring buffer and all that
+  /// follows it (`snd_pcm_delay`).
   @_noAllocation @_noLocks
   mutating func playbackDelayFrames() -> FrameCount
 
-  /// Returns the number of frames between the microphone and the last sample read.
+  /// Returns the capture delay in frames, from the microphone to the last frame read
+  /// (`snd_pcm_delay`).
   @_noAllocation @_noLocks
   mutating func pendingFrames() -> FrameCount
 

@@ -41,8 +41,8 @@ public enum TransportOutcome: Equatable, Sendable, BitwiseCopyable {
 public protocol PacketTransport: ~Copyable, SendableMetatype {
   /// Receives one datagram without waiting.
   ///
-  /// `now` is the present instant or slightly earlier; a datagram that is not there yet counts as
-  /// having arrived after it.
+  /// `now` is the present instant or slightly earlier: if no datagram is waiting, the next one
+  /// counts as having arrived after `now`.
   @_noAllocation @_noLocks
   mutating func receive(
     into buffer: inout ByteBuffer,
@@ -57,17 +57,19 @@ public protocol PacketTransport: ~Copyable, SendableMetatype {
   @_noAllocation @_noLocks
   mutating func followLastSource()
 
-  /// Accepts media from the agreed host only.
+  /// Stops accepting media from the source that `admitLastSource` admitted.
   @_noAllocation @_noLocks
   mutating func forgetAdmitted()
 
   /// Sends the first `length` bytes of `datagram` without waiting; a full socket buffer drops it.
+  ///
+  /// `isControl` is true for RTCP.
   @_noAllocation @_noLocks
   mutating func send(_ datagram: borrowing ByteBuffer, length: Int, isControl: Bool)
 
-  /// Leaves everything shared with other paths.
+  /// Releases everything shared with other paths.
   ///
-  /// The stream has sent its goodbye, and the voice thread does not use the path again.
+  /// Called after the stream's last packet; the voice thread does not use the path again.
   @_noAllocation @_noLocks
   mutating func end()
 }

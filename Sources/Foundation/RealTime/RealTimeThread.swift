@@ -25,7 +25,8 @@ public final class RealTimeThread: Sendable {
     case ordinary
   }
 
-  /// Priority under SCHED_FIFO: below interrupt threads (50), above everything else.
+  /// Priority under SCHED_FIFO: below interrupt threads (50), above all threads of the default
+  /// policy.
   public static let priority: CInt = 20
 
   private final class Start: Sendable {

@@ -32,7 +32,7 @@ extension RingStorage: @unchecked Sendable {}
 ///
 /// Wait-free.
 ///
-/// Rings, latest values and atomics are the only channels between a voice thread and the rest.
+/// Rings, triple buffers and atomics are the only channels between a voice thread and the rest.
 ///
 /// **Thread safety:** move it to one thread; it cannot be shared.
 ///
@@ -47,7 +47,7 @@ public struct RingProducer<Element: BitwiseCopyable & Sendable>: ~Copyable, Send
 
   /// Returns the reading half.
   ///
-  /// A ring has one: call this once.
+  /// Call this once: a second call traps.
   public mutating func makeConsumer() -> RingConsumer<Element> {
     let isFirst = storage.hasConsumer.compareExchange(
       expected: false,

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Memory shared by writer and reader of a latest value: a slot for each, and one between them.
+/// Memory of a triple buffer: a slot for the writer, one for the reader, and one between them.
 @safe
 @usableFromInline
 final class TripleBufferStorage<Element: BitwiseCopyable> {
@@ -27,7 +27,8 @@ final class TripleBufferStorage<Element: BitwiseCopyable> {
 // acquires what will be read.
 extension TripleBufferStorage: @unchecked Sendable {}
 
-/// The writing half of a plain value of which only the newest matters, such as statistics.
+/// The writing half of a triple buffer, for values of which only the newest matters, such as
+/// statistics.
 ///
 /// Wait-free, and never full: an unread value is replaced by the next one.
 ///
@@ -41,7 +42,7 @@ public struct TripleBufferWriter<Element: BitwiseCopyable & Sendable>: ~Copyable
 
   /// Returns the reading half.
   ///
-  /// There is one: call this once.
+  /// Call this once: a second call traps.
   public mutating func makeReader() -> TripleBufferReader<Element> {
     let isFirst = storage.hasReader.compareExchange(
       expected: false,
@@ -70,7 +71,7 @@ public struct TripleBufferWriter<Element: BitwiseCopyable & Sendable>: ~Copyable
   }
 }
 
-/// The reading half of a latest value.
+/// The reading half of a triple buffer.
 ///
 /// Wait-free.
 ///

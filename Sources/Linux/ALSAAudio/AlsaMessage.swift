@@ -2,7 +2,7 @@ import CALSA
 import Foundation
 import RealTime
 
-/// Error messages of alsa-lib's, which it would print to standard error.
+/// Error messages of alsa-lib, which would otherwise go to standard error.
 enum AlsaMessage {
   /// Discards the message stored so far, and from now on stores messages instead of printing them.
   // The buffer is this object file's.

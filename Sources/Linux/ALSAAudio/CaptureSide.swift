@@ -7,13 +7,12 @@ struct CaptureSide: ~Copyable {
   let rate: SampleRate
   let period: FrameCount
   let name: DeviceName
-  /// True if the frames go through a sound server; false for a card of the kernel's or a virtual
-  /// device.
+  /// True if the frames go through a sound server; false for a kernel card or a virtual device.
   let isOfServer: Bool
-  /// True if the server is PipeWire, by its ALSA plugin.
+  /// True if the frames go through PipeWire's ALSA plugin.
   let isOfPipeWire: Bool
   private var pcm: PCM?
-  /// True once the card is gone: its descriptor would end every poll at once.
+  /// True once the card is gone; it is no longer polled, as its descriptor would end every poll.
   private var isGone = false
   private var microphone: VirtualMicrophone?
 

@@ -9,7 +9,7 @@ package import RealTime
 package struct CardMixer: ~Copyable {
   private let handle: OpaquePointer
 
-  /// The mixer of the card with that number; nil if it cannot be had.
+  /// The mixer of the card with that number; nil if it cannot be opened.
   package init?(card number: Int) {
     AlsaMessage.silence()
     var opened: OpaquePointer?

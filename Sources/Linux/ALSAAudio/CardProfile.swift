@@ -6,9 +6,8 @@ import Synchronization
 /// A card's profile of ALSA's Use Case Manager: the switches that connect a PCM to a port such as a
 /// headset.
 ///
-/// There is one for each card and process, since alsa-lib stores in it what it has switched on;
-/// that stays on after `deinit`. A socket is checked for a plug when a device is opened, and not
-/// again.
+/// One exists for each card and process, since alsa-lib keeps in it what has been switched on; that
+/// stays on after `deinit`. Jacks are checked when a device is opened, and not later.
 ///
 /// **Thread safety:** one thread at a time; `setUp` sees to that.
 @safe

@@ -9,7 +9,8 @@ enum DeviceLimit {
   /// Time for an operation on a device, in milliseconds: connecting a Bluetooth headset takes three
   /// seconds.
   static let milliseconds = 5_000
-  /// Time to close a device, in milliseconds: only other programs depend on the moment.
+  /// Time to wait for a device to close, in milliseconds: short, since only other programs need
+  /// the device then.
   private static let closingMilliseconds = 1_000
 
   /// Number of operations on each device that have timed out and not returned, by its name.

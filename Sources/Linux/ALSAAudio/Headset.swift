@@ -86,8 +86,8 @@ public struct Headset: AudioDevice, ~Copyable {
     try playback.start(fill: fill)
   }
 
-  /// Writes the descriptors to wait for from `descriptors[first]` on, and returns their number, 8
-  /// at most.
+  /// Writes the descriptors to poll into `descriptors`, from index `first` on, and returns their
+  /// number, 8 at most.
   public mutating func pollDescriptors(
     _ descriptors: inout FixedArray<pollfd>,
     from first: Int

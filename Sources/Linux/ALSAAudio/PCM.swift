@@ -20,7 +20,7 @@ struct PCM: ~Copyable {
   private let format: SampleFormat
   private let channels: Int
   let bufferFrames: FrameCount
-  /// True if it is a sound server's: neither a card of the kernel's, nor a plugin over one.
+  /// True if the PCM belongs to a sound server: neither to a kernel card nor to a plugin over one.
   let isOfServer: Bool
   let isOfPipeWire: Bool
   private var bytes: FixedBytes
@@ -39,10 +39,10 @@ struct PCM: ~Copyable {
 
   /// Most frames that are moved in one call.
   static var blockFrames: FrameCount { @_noAllocation @_noLocks get { 4_096 } }
-  /// Restarts in quick succession without any frames moved, after which a device counts as gone,
-  /// whatever it reports: its server has died.
+  /// Most restarts in quick succession without any frames moved; after more, the device counts as
+  /// gone, since its server has died.
   ///
-  /// A device that a busy machine lets run dry again takes longer for each.
+  /// Underruns on a busy machine are further apart.
   private static var hopelessRestarts: Int { @_noAllocation @_noLocks get { 8 } }
   private static var atOnceNanoseconds: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
   /// Length of the ring buffer to ask for; how much of it is used is up to the fill control.
@@ -180,10 +180,10 @@ struct PCM: ~Copyable {
     unsafe alsa_acknowledge(handle, descriptors.address, count)
   }
 
-  /// Frames in the ring: queued for playback, or waiting for capture.
+  /// Frames in the ring: queued for playback, or captured and not yet read; 0 after an xrun.
   ///
-  /// Asked before anything else: it moves the hardware pointer and reports an xrun, in which some
-  /// plugins go on answering the old delay. The next transfer then recovers.
+  /// `delayFrames` calls it first, since it updates the hardware pointer and detects an xrun, in
+  /// which some plugins still return the old delay. The next transfer recovers from the xrun.
   @_noAllocation @_noLocks
   mutating func ringFrames() -> FrameCount {
     let available = unsafe alsa_available(handle)

@@ -8,7 +8,8 @@ import Synchronization
 /// The shortest cycle of PipeWire's graph, by its settings.
 ///
 /// Its ALSA plugin gives the server at most four periods in a cycle, and the rest is silence
-/// (0.3.65): in a virtual machine, where cycles have 1,024 frames by default, half of the sound.
+/// (0.3.65). In a virtual machine, where cycles have 1,024 frames by default, half of the sound
+/// would be lost with periods of 2.5 ms.
 package enum PipeWireCycle {
   private struct Answer {
     var nanoseconds: Int64
@@ -32,8 +33,8 @@ package enum PipeWireCycle {
     return found
   }
 
-  /// Assumes a cycle of so many nanoseconds for the devices that are opened next, within half a
-  /// second: its frames have shown it.
+  /// Makes `least` return `nanoseconds` for half a second, for devices opened meanwhile: a cycle
+  /// that was measured by the frames moved.
   package static func assume(_ nanoseconds: Int64) { note(nanoseconds) }
 
   private static func note(_ nanoseconds: Int64) {
@@ -72,7 +73,7 @@ package enum PipeWireCycle {
 
     /// The descriptor to poll for reading.
     package let descriptor: CInt
-    /// The helper ends once this is closed, be it by the end of this process.
+    /// Descriptor whose closing, also at the end of this process, ends the helper.
     private let leash: CInt
     private let helper: pid_t
     private let state: Mutex<(settings: PipeWireSettings, rest: [UInt8], cycle: Int64)>
@@ -84,7 +85,8 @@ package enum PipeWireCycle {
       self.init(from: known, by: "pw-metadata -m -n settings 0")
     }
 
-    /// Watches the output of a command, which goes on from a cycle of so many nanoseconds.
+    /// Watches the output of `command` for cycles other than `cycle` nanoseconds; nil if the system
+    /// does not permit it.
     init?(from cycle: Int64, by command: String) {
       var leash: [CInt] = [0, 0]
       var output: [CInt] = [0, 0]

@@ -22,7 +22,7 @@ struct PipeWireSettings {
   /// The shortest cycle that the server grants whatever is asked for, in nanoseconds; 0 while the
   /// settings do not say.
   ///
-  /// Rounded up, so that the cycle has as many frames again.
+  /// Rounded up, so that its conversion back to frames gives the same number.
   var leastCycle: Int64 {
     guard let forced = self["force-quantum"], let least = self["min-quantum"],
       let usual = self["rate"], let other = self["force-rate"]

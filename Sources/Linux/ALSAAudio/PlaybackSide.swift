@@ -9,13 +9,12 @@ struct PlaybackSide: ~Copyable {
   /// Most frames that can be queued.
   let capacity: FrameCount
   let name: DeviceName
-  /// True if the frames go through a sound server; false for a card of the kernel's or a virtual
-  /// device.
+  /// True if the frames go through a sound server; false for a kernel card or a virtual device.
   let isOfServer: Bool
-  /// True if the server is PipeWire, by its ALSA plugin.
+  /// True if the frames go through PipeWire's ALSA plugin.
   let isOfPipeWire: Bool
   private var pcm: PCM?
-  /// True once the card is gone: its descriptor would end every poll at once.
+  /// True once the card is gone; its events are no longer handled.
   private var isGone = false
   private var speaker: VirtualSpeaker?
   private var isWaitedFor = false

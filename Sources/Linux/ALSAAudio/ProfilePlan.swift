@@ -2,23 +2,24 @@
 ///
 /// A namespace of rules without I/O; names as in ALSA's `use-case.h`.
 enum ProfilePlan {
-  /// A device in the sense of a card's profile: a socket, a loudspeaker, a microphone.
+  /// A device in the sense of a card's profile: a jack, a loudspeaker, a microphone.
   struct Port: Equatable, Sendable {
     let name: String
     /// The PCM that reaches it on the side in question; nil if it has no such side.
     let pcm: String?
-    /// True if something is in its socket; nil if unknown.
+    /// True if a plug is in its jack; nil if unknown.
     var isPlugged: Bool?
   }
 
-  /// The use case for a call over a network, or else the one for everything.
+  /// The use case for a call: `Voice Call IP`, else `HiFi`, else the first of `verbs`; nil without
+  /// any.
   static func verb(among verbs: [String]) -> String? {
     ["Voice Call IP", "HiFi"].first(where: verbs.contains) ?? verbs.first
   }
 
   /// The port to use with a PCM of a card, by the PCM's number; nil if that reaches none.
   ///
-  /// A headset comes before built-in ports, and ports with an empty socket are left out.
+  /// A headset comes before built-in ports, and ports with an empty jack are left out.
   static func port(among ports: [Port], device: String, of card: SoundCard) -> Port? {
     let usable = ports.filter { port in
       guard port.isPlugged != false, let name = port.pcm.flatMap(name(of:)) else { return false }

@@ -74,8 +74,8 @@ package struct SoundCard: Equatable, Sendable {
     return cards
   }
 
-  /// The card among `cards` that has `identity`: the one with its serial number, else the one at
-  /// the same place, else the only one of its make; nil if there is none.
+  /// The card among `cards` that matches `identity`: the one with its serial number, else the one
+  /// at the same port, else the only one of its product; nil if there is none.
   package static func card(with identity: Identity, among cards: [SoundCard]) -> SoundCard? {
     // Another serial number is another card, wherever it is plugged in.
     let alike = cards.filter {

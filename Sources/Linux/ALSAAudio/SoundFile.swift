@@ -9,7 +9,8 @@ package struct SoundFile: Equatable, Sendable {
   /// True if the file's channels cancel each other, so that `samples` is one of them and not their
   /// mean.
   package var isAntiphase = false
-  /// Highest sample of a file whose samples go beyond 1, by which all were divided; nil otherwise.
+  /// Peak that all samples were divided by, if it is over 2 and more than 1 % of them went beyond
+  /// 1; nil otherwise, when samples beyond 1 are clipped.
   package var excess: Float?
 
   /// The error for bytes that cannot be read as sound.

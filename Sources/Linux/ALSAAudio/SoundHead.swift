@@ -1,6 +1,6 @@
 package import MediaCore
 
-/// The place in a sound that is played, with its repetitions and its loudness.
+/// Playback position in a sound, with repetitions and volume.
 package struct SoundHead: SoundSource {
   private let sound: SoundFile
   // In samples of the sound.
@@ -23,7 +23,7 @@ package struct SoundHead: SoundSource {
   /// Duration of the sound, in seconds.
   package var duration: Double { Double(sound.samples.count) / Double(sound.rateHertz) }
 
-  /// Time of the sound at the place, in seconds, from 0 to `duration`.
+  /// Playback position in the sound, in seconds, from 0 to `duration`.
   package var time: Double {
     get { min(place / Double(sound.rateHertz), duration) }
     set {
@@ -40,7 +40,8 @@ package struct SoundHead: SoundSource {
   /// Goes back to the beginning.
   package mutating func rewind() { (place, repeated) = (0, 0) }
 
-  /// Moves the volume to another in equal steps.
+  /// Changes the volume linearly to `volume`, limited to 0 to 1, over `fadeSeconds`, or at once if
+  /// that is 0.
   package mutating func setVolume(_ volume: Float, fadeSeconds: Double) {
     let target = volume.isFinite ? min(max(volume, 0), 1) : 1
     fade = fadeSeconds > 0 && fadeSeconds.isFinite ? (target, fadeSeconds) : nil

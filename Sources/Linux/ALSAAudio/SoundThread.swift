@@ -21,7 +21,7 @@ package protocol SoundSource {
 package final class SoundThread: Sendable {
   /// The end of a sound.
   package enum End: Equatable, Sendable {
-    /// All of it was heard.
+    /// All of it was played.
     case finished
     /// `stop` came first.
     case stopped

@@ -2,7 +2,7 @@ import CLinux
 import MediaCore
 import RealTime
 
-/// The clock of a device that does not exist: a timer that counts whole periods of frames.
+/// The clock of a virtual device: a timer that counts whole periods of frames.
 struct VirtualClock: ~Copyable {
   let descriptor: CInt
   /// Period of a virtual device, in nanoseconds, from 0.5 ms to 1 s.

@@ -15,7 +15,7 @@ struct VirtualMicrophone: ~Copyable {
   private let longestRead: FrameCount
   private static let longestReadNanoseconds: Int64 = 500_000_000
 
-  /// A microphone in a silent room.
+  /// A microphone that captures silence.
   init(wishes: DeviceWishes) throws(AudioDeviceError) {
     clock = try VirtualClock(
       device: DeviceName.null.description,

@@ -1,6 +1,6 @@
 import MediaCore
 
-/// The channel of a microphone with several that carries the voice.
+/// Choice of the channel that carries the voice, for a microphone with several channels.
 ///
 /// The mean of all would be quieter by the empty inputs of a many-channel interface, and silent
 /// where one channel of a built-in microphone is the other's opposite. So it is one channel: the

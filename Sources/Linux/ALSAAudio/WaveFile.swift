@@ -1,4 +1,4 @@
-/// Sound as a RIFF/WAVE file of 16 bits holds it.
+/// Encoder of RIFF/WAVE files with 16-bit samples.
 package enum WaveFile {
   /// The 44-byte header of a 16-bit file with the given number of samples in all of its channels,
   /// of which there are 1 to 127.

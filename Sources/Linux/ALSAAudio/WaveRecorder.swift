@@ -80,8 +80,8 @@ struct WaveRecorder: ~Copyable {
 
   /// Records the first `count` samples of `block`.
   ///
-  /// The ring is full after 10 s without disk. The recording is then incomplete: a call must not
-  /// wait for a disk.
+  /// Samples are dropped while the ring is full, after the disk has stalled for 10 s: a call must
+  /// not wait for a disk.
   @_noAllocation @_noLocks
   mutating func write(_ block: borrowing SampleBuffer, count: FrameCount) {
     _ = producer.write(block, count: count)

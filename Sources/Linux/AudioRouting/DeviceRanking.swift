@@ -1,9 +1,9 @@
 package import ALSAAudio
 
-/// The one order of preference among devices, by which every choice of a device goes.
+/// Order of preference among devices, used for every automatic choice.
 package enum DeviceRanking {
-  /// The device that a call uses when none is named: a headset before other cards, a sound
-  /// server's default before both, nil if there is no device at all.
+  /// The device that a call uses when none is named: the PCM `default`, else a headset, else the
+  /// next in rank; nil if no device has that direction.
   package static func preferred(
     among devices: [DeviceDescription],
     capture: Bool
@@ -11,7 +11,7 @@ package enum DeviceRanking {
     ranked(devices, capture: capture).first
   }
 
-  /// The devices that have a microphone, or a loudspeaker, best first.
+  /// The devices with a microphone if `capture` is true, otherwise with a loudspeaker; best first.
   package static func ranked(
     _ devices: [DeviceDescription],
     capture: Bool

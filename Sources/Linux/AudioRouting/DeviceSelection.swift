@@ -7,8 +7,10 @@ public struct DeviceSelection: Equatable, Sendable {
   public var capture: DeviceName
   /// The loudspeaker.
   public var playback: DeviceName
-  /// The sides without a chosen device: a better card, such as a headset, is used as soon as it is
-  /// plugged in, and any other if the named one is not there.
+  /// Sides without a chosen device.
+  ///
+  /// A better card, such as a headset, replaces the named one as soon as it is plugged in, and any
+  /// card replaces one that is missing.
   ///
   /// Has no effect on a side that names a sound server, which chooses itself.
   public var automatic: StreamDirections
@@ -28,7 +30,7 @@ public struct DeviceSelection: Equatable, Sendable {
     self.automatic = automatic
   }
 
-  /// The devices that the desktop's user has chosen.
+  /// The PCM `default` on both sides: the devices chosen in the desktop's settings.
   public static let systemDefault = DeviceSelection(
     capture: .pcm("default"),
     playback: .pcm("default")

@@ -1,7 +1,7 @@
 package import ALSAAudio
 
-/// A device by the name that a user gave it and its card's identity, which holds wherever the card
-/// is plugged in.
+/// A device's name as a user wrote it, with the identity of its card, by which the card is
+/// found at any port.
 package struct KnownDevice: Codable, Equatable, Sendable {
   /// The name, such as `hw:1,0`.
   package let name: String
@@ -14,12 +14,12 @@ package struct KnownDevice: Codable, Equatable, Sendable {
     self.identity = identity
   }
 
-  /// A device of that name, on the card among `cards` that has it now.
+  /// A device of that name, on the card among `cards` that the name means now.
   package init(_ name: DeviceName, among cards: [SoundCard]) {
     self.init(name, identity: CardName(name)?.card(among: cards)?.identity)
   }
 
-  /// The name that it has now; nil if its card is not there.
+  /// The device's present name; nil if its card is not among `cards`.
   package func name(among cards: [SoundCard]) -> DeviceName? {
     let given = DeviceName(name)
     guard let named = CardName(given) else { return given }

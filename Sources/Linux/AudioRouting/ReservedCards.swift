@@ -10,7 +10,8 @@ import Synchronization
 package final class ReservedCards: Sendable {
   private struct State {
     var held: Set<Int> = []
-    /// Cards that could not be had, each with the time from which its holder may be asked again.
+    /// Cards that could not be reserved or opened, each with the time from which its holder may be
+    /// asked again.
     var resting: [Int: MonotonicInstant] = [:]
   }
 

@@ -1,5 +1,5 @@
-/// Interval between searches for a missing device: short at first, then longer where hot-plug
-/// events report a new one.
+/// Interval between searches for a missing device: short at first, then longer if hot-plug events
+/// are received.
 struct RetryBackoff: Equatable, Sendable {
   /// Number of searches at the short interval: long enough for a sound server to start again.
   private static let hastyLooks = 150

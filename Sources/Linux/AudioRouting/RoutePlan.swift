@@ -90,8 +90,7 @@ package struct RoutePlan: Sendable {
 
   /// A plan with the wanted devices in use on both sides.
   ///
-  /// `known` are cards that were once there, by the names that were used, in addition to those that
-  /// `devices` names.
+  /// `known` are cards seen before, by the names that were used, in addition to `devices.known`.
   package init(
     _ devices: DeviceSelection,
     cards: [SoundCard],
@@ -231,11 +230,10 @@ package struct RoutePlan: Sendable {
     for side in Self.sides where sides.contains(side) { self[side].noteLost(at: now) }
   }
 
-  /// Changes the wanted devices; those in use stay until the new ones are open, or are the first to
-  /// substitute for them.
+  /// Changes the wanted devices; those in use stay until the new ones are open.
   ///
-  /// Returns the sides whose device has to be closed first, since the same card may be wanted in
-  /// another way: by another name of it, or through a server or plugin in front of it.
+  /// Returns the sides whose device has to be closed first, since the same card may be wanted by
+  /// another name, or through a server or plugin. A device closed for that is the first substitute.
   mutating func wish(
     for devices: DeviceSelection,
     among cards: [SoundCard],
@@ -268,8 +266,8 @@ package struct RoutePlan: Sendable {
   /// Notes the cards that are plugged in; true if there is a better one on a side without a chosen
   /// device.
   ///
-  /// The better device is wanted from now on; the one in use stays until that is open, and is its
-  /// substitute later. If the wanted card is gone, the device in use in its place becomes the
+  /// The better device is wanted from now on; the one in use stays until that is open, and becomes
+  /// its substitute. If the wanted card is gone, the device in use in its place becomes the
   /// wanted one.
   mutating func welcome(_ cards: [SoundCard]) -> Bool {
     var isNews = false

@@ -28,9 +28,10 @@ package final class RouteSupervisor: @unchecked Sendable {
   private var granted: GrantedFormat
   private var pace: RetryBackoff
   private var timer: (any DispatchSourceTimer)?
-  /// The watch for another cycle of PipeWire's graph, while a side is PipeWire's.
+  /// Watch for changes of PipeWire's cycle; nil while none runs.
   private var cycleWatch: PipeWireCycle.Watch?
-  /// Looks before the next watch, and the number of them after a watch that ends, which grows.
+  /// Looks, one a second, left before a new watch is started; `watchPause` is their number after
+  /// the next watch ends, doubled each time.
   private var looksBeforeWatch = 0
   private var watchPause = 1
   private static let longestWatchPause = 64
@@ -96,7 +97,7 @@ package final class RouteSupervisor: @unchecked Sendable {
   /// Opens the wanted devices of `plan`, and reserves their cards.
   ///
   /// A device that is busy, or was once there, is replaced as if it were lost in a call, and waited
-  /// for. Throws the device's error otherwise: a name that is wrong stays wrong.
+  /// for. Other errors are thrown, such as that of a wrong name.
   package static func open(
     _ plan: inout RoutePlan,
     among cards: [SoundCard],

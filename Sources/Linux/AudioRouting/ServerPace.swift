@@ -1,18 +1,19 @@
 import MediaCore
 
-/// Pace at which a sound server moves frames, which shows cycles that are longer than the device's
-/// buffer.
+/// Detector of sound-server cycles longer than the device's buffer, by the pace at which the server
+/// moves frames.
 ///
 /// PipeWire's settings do not name a cycle that another program or a Bluetooth headset forces. Its
 /// ALSA plugin (0.3.65) loses what the buffer of four periods does not hold, and reports nothing.
 struct ServerPace: Sendable {
-  /// Share of its frames below which a server stands still.
+  /// Share of the nominal frames below which the server counts as stalled.
   private static let standstill = 0.05
-  /// Least share that it lacks while it loses sound.
+  /// Least shortfall, as a share of the nominal frames, that counts as loss of sound.
   ///
-  /// No clock drifts as much. Cycles of PipeWire are powers of two, and 480 of 512 frames lack 6 %.
+  /// It is more than any clock drift. PipeWire's cycles are powers of two: 480 of 512 frames are a
+  /// shortfall of 6 %.
   private static let leastLack = 0.04
-  /// Looks in a row that prove it; a device begins slowly, and a machine may stand still.
+  /// Observations in a row that prove a loss, since a device begins slowly and a machine may stall.
   private static let proof = 3
   /// Longest period of a device, in nanoseconds: 4,096 frames at 48 kHz.
   private static let longest: Int64 = 85_333_333
@@ -22,7 +23,7 @@ struct ServerPace: Sendable {
   private var last: (frames: Int64, at: MonotonicInstant)?
   private var shares: [Double] = []
 
-  /// Nothing has been observed.
+  /// Creates a detector without observations.
   init() {}
 
   /// Notes `frames`, the total moved until `now`, at 48 kHz.

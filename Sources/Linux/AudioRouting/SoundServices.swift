@@ -3,8 +3,8 @@ import RealTime
 
 /// Presence of the sound servers that a running session uses.
 ///
-/// A value: it is passed each change of route, and returns whether a server caused it. Devices
-/// other than named cards, files and `null` are assumed to be a sound server's.
+/// A value without I/O that is passed each change of route. Devices other than named cards, files
+/// and `null` are assumed to be a sound server's.
 package struct SoundServices: Sendable {
   /// An event of a sound server.
   package enum News: Sendable {

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A connection to the desktop's bus, or to the machine's, by libdbus.
+/// A connection to a D-Bus message bus, the user's session bus or the system bus, by libdbus.
 ///
 /// **Life cycle:** connected by the initialiser, until `deinit` or until the bus has gone;
 /// `LastingBus` connects again. **Thread safety:** every method
@@ -163,7 +163,7 @@ package final class BusConnection: @unchecked Sendable {
   /// Calls a method; `completion` gets the reply on the bus's queue, which is blocked until then,
   /// for `milliseconds` at most.
   ///
-  /// A bus or service that stalls for longer still carries out the call: `whenLate` gets its late
+  /// A bus or service that stalls for longer may still carry out the call: `whenLate` gets its late
   /// reply, after `completion` got an error.
   package func call(
     _ destination: String,
@@ -241,7 +241,7 @@ package final class BusConnection: @unchecked Sendable {
 
   /// Takes a name; false if another program has it, nil if the bus does not answer.
   ///
-  /// `replacing` takes it from a program that allows that, as `isReplaceable` does.
+  /// `replacing` takes it from an owner that allows replacement; `isReplaceable` allows it.
   package func own(_ name: String, replacing: Bool = false, isReplaceable: Bool = false) -> Bool? {
     let flags = UInt32(
       DBUS_NAME_FLAG_DO_NOT_QUEUE | (replacing ? DBUS_NAME_FLAG_REPLACE_EXISTING : 0)

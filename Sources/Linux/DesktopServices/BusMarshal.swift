@@ -1,6 +1,6 @@
 import CDBus
 
-/// Values to and from libdbus's messages.
+/// Conversion between `BusValue` and the arguments of libdbus messages.
 @safe
 enum BusMarshal {
   private static func code(_ character: Character) -> CInt {

@@ -1,5 +1,4 @@
-/// A value in a message of the desktop's bus, of the types that its services for calls use (D-Bus
-/// specification, "Type system").
+/// A value in a D-Bus message, of the types used here (D-Bus specification, "Type system").
 package indirect enum BusValue: Equatable, Sendable {
   /// `s`, and read from `o` and `g`.
   case string(String)
@@ -39,7 +38,7 @@ package indirect enum BusValue: Equatable, Sendable {
   case structure([BusValue])
   /// `v`, for sending: a variant is read as the value that it holds.
   case variant(BusValue)
-  /// Something else.
+  /// A value of another type, when read; sent as an empty string.
   case other
 
   var signature: String {

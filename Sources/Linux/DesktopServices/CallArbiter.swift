@@ -1,26 +1,26 @@
 import Dispatch
 import Synchronization
 
-/// Sees to it that one program of a desktop has the active call at a time.
+/// Grants the active call to one program of a user at a time.
 ///
-/// The owner of the name on the user's bus has the call: nothing is installed, and a program that
-/// crashes loses it. One that claims it asks the owner to make way, and may let it resume its call
-/// afterwards. Without a bus every claim succeeds, and is made again on the next one.
+/// The owner of a name on the user's bus has the active call; a program that crashes loses it. A
+/// program that claims it asks the owner to make way, and may let it resume its call afterwards.
+/// Without a bus every claim succeeds, and is repeated on the next bus.
 ///
-/// **Thread safety:** any thread; a call waits for the bus, 2 s at most, and a claim for the other
-/// program as well.
+/// **Thread safety:** any thread; a method waits for each answer of the bus, 2 s at most, and
+/// `claim` for the other program as well.
 package final class CallArbiter: Sendable {
   /// A request of another program.
   package enum Request: String, Sendable {
-    /// Hold the active call, or end it, and give it up.
+    /// Hold or end the active call, and release the name.
     case makeWay = "MakeWay"
-    /// Resume the call that was held for it.
+    /// Resume the call that was held for the requesting program.
     case resume = "Resume"
   }
 
   private static let name = "org.sidetone.ActiveCall"
   private static let path = "/org/sidetone/ActiveCall"
-  /// The time that an app has for a hold (R1), and for the end of a call that it did not hold.
+  /// Time for an app to hold its call (R1), and to end a call that it did not hold.
   private static let patience = DispatchTimeInterval.seconds(11)
 
   private let desktop: LastingBus
@@ -30,7 +30,7 @@ package final class CallArbiter: Sendable {
   private let isClaimed = Mutex(false)
   private let observers = Mutex<[@Sendable (_ isTaken: Bool) -> Void]>([])
   private let askedHandler = Mutex<(@Sendable (Request) -> Void)?>(nil)
-  /// Connections of the programs that made way and were not let resume, the last one last.
+  /// Unique bus names of the programs that made way and have not been asked to resume, in order.
   private let yielders = Mutex<[String]>([])
   /// Signalled when the name is free.
   private let freed = DispatchSemaphore(value: 0)
@@ -47,11 +47,11 @@ package final class CallArbiter: Sendable {
     }
   }
 
-  /// Takes the active call, once the program that has it has made way; false if that one can
-  /// neither be asked nor replaced.
+  /// Takes the active call once its owner has made way; false if the owner can neither be asked nor
+  /// replaced.
   ///
-  /// Not for two threads at once. A program that does not answer for 2 s has hung and is replaced;
-  /// all that answer are waited for 11 s.
+  /// Not for two threads at once. An owner that does not answer for 2 s, or still has the name 11 s
+  /// after the claim, is replaced.
   package func claim() -> Bool {
     let end = DispatchTime.now() + Self.patience
     var asked: [String] = []
@@ -98,7 +98,7 @@ package final class CallArbiter: Sendable {
     bus.ask(program, path: Self.path, interface: Self.name, request.rawValue, [])
   }
 
-  /// Lets the last program that made way resume its call (R75); the active call is given up.
+  /// Gives up the active call, and lets the last program that made way resume its own (R75).
   package func giveBack() {
     release()
     guard let bus = desktop.current else { return }
@@ -108,8 +108,9 @@ package final class CallArbiter: Sendable {
     }
   }
 
-  /// Calls `handle` with what other programs ask, on a thread of the bus, for which it must not
-  /// wait.
+  /// Calls `handle` with each request of another program.
+  ///
+  /// `handle` runs on a thread of the bus and must not wait for the bus.
   package func whenAsked(_ handle: @escaping @Sendable (Request) -> Void) {
     askedHandler.withLock { $0 = handle }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Agrees with sound servers and other programs about who opens a sound card directly (the
+/// Reserves sound cards for direct access, by agreement with sound servers and other programs (the
 /// desktop's device reservation protocol, `org.freedesktop.ReserveDevice1`).
 ///
 /// The owner of a card's name on the user's bus has the card. A sound server that has it is asked

@@ -1,5 +1,5 @@
-/// The program as an application of the desktop, which opens links with it and starts it for that
-/// (Desktop Entry Specification, "D-Bus Activation").
+/// D-Bus interface by which the desktop starts this program and passes it links to open (Desktop
+/// Entry Specification, "D-Bus Activation").
 ///
 /// **Life cycle:** has its name from its initializer to `close`. **Thread safety:** any thread;
 /// `open` is called on the bus's queue.

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A bus that may be restarted: connected to when it is first needed, and again after it has gone.
+/// Connection to a bus that may be restarted, made when first needed, and again after its loss.
 ///
 /// If there are handlers for its return, a bus that has gone is searched for after 100 ms, then at
 /// intervals that double, up to a second. A caller who needs it earlier connects at once.

@@ -3,10 +3,10 @@ package import Foundation
 /// Pauses or lowers the desktop's media players while a call is active (MPRIS 2.2).
 ///
 /// Players that are playing are paused, and those that are still paused afterwards are resumed;
-/// lowered ones get their volume back if they still have the lower one: what the user did with a
-/// player meanwhile counts. Without a bus nothing is done; players go on once there is one, or once
-/// a bus that hangs answers again. Players quietened by a program that was killed in a call go on
-/// when the next program starts within a minute.
+/// lowered ones get their volume back if they still have the lower one. Changes that the user made
+/// meanwhile stay. Without a bus no player is changed; quietened players go on once there is a bus,
+/// or once a bus that hangs answers again. Players quietened by a program that was killed in a call
+/// go on when the next program starts within a minute.
 ///
 /// **Thread safety:** any thread; nothing waits for a player, since all is done on a queue of its
 /// own.
@@ -15,7 +15,7 @@ package final class MediaPlayers: @unchecked Sendable {
   private let queue = DispatchQueue(label: "avfaudio.players")
   private let desktop: LastingBus
   private var quiet: [QuietPlayer] = []
-  /// True once quiet players may go on; without a bus that waits for the next one.
+  /// True once quiet players may go on; they do so as soon as there is a bus.
   private var isOver = false
   /// True while a bus that hangs is to be asked again.
   private var isWaiting = false
@@ -59,8 +59,7 @@ package final class MediaPlayers: @unchecked Sendable {
     fileTimer?.cancel()
   }
 
-  /// Bus names of the players that were quietened and do not go on yet, once all earlier requests
-  /// are done; for tests.
+  /// Bus names of the players that are still quiet after all earlier requests; for tests.
   var quietNames: [String] { queue.sync { quiet.map(\.name) } }
 
   /// Pauses every player that is playing.
@@ -103,7 +102,8 @@ package final class MediaPlayers: @unchecked Sendable {
     }
   }
 
-  /// Lets the players go on that were quietened here; without a bus, once there is one.
+  /// Resumes the players that were paused here, and restores the volume of lowered ones; without a
+  /// bus, once there is one.
   package func resume() {
     queue.async { [self] in
       isOver = true

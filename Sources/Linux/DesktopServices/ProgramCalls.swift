@@ -2,7 +2,7 @@ import Dispatch
 package import Foundation
 import Synchronization
 
-/// A call as the programs of one user see each other's: neither handle nor name is in it (R103).
+/// State of a call as the user's other programs see it, without handle and name (R103).
 package struct ProgramCall: Hashable, Sendable {
   /// Identity of the call.
   package let id: UUID
@@ -27,14 +27,14 @@ package struct ProgramCall: Hashable, Sendable {
 
   private static let prefix = "org.sidetone.Call."
 
-  /// The name on the bus that stands for the call in its present state.
+  /// Bus name that encodes the call and its present state.
   var busName: String {
     let digits = id.uuidString.replacing("-", with: "").lowercased()
     let state = [isOutgoing ? "out" : "in", isOnHold ? "held" : "", hasConnected ? "talks" : ""]
     return Self.prefix + "c\(digits).\(state.filter { !$0.isEmpty }.joined(separator: "_"))"
   }
 
-  /// The call that a name on the bus stands for; nil for other names.
+  /// Reads a call from its bus name; nil for other names.
   init?(busName: String) {
     guard busName.hasPrefix(Self.prefix) else { return nil }
     let parts = busName.dropFirst(Self.prefix.count).split(separator: ".")
@@ -57,19 +57,19 @@ package struct ProgramCall: Hashable, Sendable {
 
 /// Shows this program's calls to the user's other programs, and theirs to this one (R100).
 ///
-/// A call is a name on the user's bus, which says its state, and another name once that changes:
-/// the calls of a program that ends are gone at once, and nothing is installed. A program that does
-/// not answer twice has hung, and loses its calls within 2 s, until one of them changes. Without a
-/// bus there are no other programs.
+/// Each call is a name on the user's bus that encodes its state, and is replaced when the state
+/// changes, so the calls of a program that ends are gone at once. If a program leaves two pings in
+/// a row unanswered, its calls count as ended, within 2 s, until one of them changes. Without a bus
+/// there are no other programs.
 ///
 /// **Thread safety:** any thread; `calls` waits for the bus, 2 s for each of its answers at most.
 package final class ProgramCalls: Sendable {
-  /// A name on the bus that stands for a call of another program.
+  /// A bus name of another program's call.
   private struct NamedCall {
     let call: ProgramCall
-    /// The program's own name.
+    /// Unique bus name of the program.
     let program: String
-    /// Position among all names that have come: a call's last one says its state.
+    /// Order of appearance; the newest name of a call gives its state.
     let number: Int
   }
 
@@ -80,9 +80,9 @@ package final class ProgramCalls: Sendable {
     var news: Set<String>?
     /// Names of this program's calls.
     var own: Set<String> = []
-    /// True while the other programs are looked after.
+    /// True while the other programs are pinged.
     var isWatching = false
-    /// Questions in a row that a program has not answered.
+    /// Pings in a row that a program has not answered, by its unique bus name.
     var misses: [String: Int] = [:]
 
     mutating func add(_ name: String, _ call: ProgramCall, of program: String) {
@@ -132,7 +132,7 @@ package final class ProgramCalls: Sendable {
     return known
   }
 
-  /// The calls that are known of now: those of a moment ago, without any wait for the bus.
+  /// Calls of the other programs as last reported by the bus; does not wait for it.
   package var known: [ProgramCall] { state.withLock { $0.calls } }
 
   /// Begins to watch; returns at once.
@@ -205,8 +205,8 @@ package final class ProgramCalls: Sendable {
     lookAfterPrograms()
   }
 
-  /// Time between two looks at the other programs, in milliseconds: not the same for two that ask
-  /// each other, as neither answers while it asks.
+  /// Range of the pause between two pings, in milliseconds: random, since two programs that ping
+  /// each other at the same time do not answer.
   private static let pauses = 350...550
   /// Time for an answer, in milliseconds.
   private static let patience = 300

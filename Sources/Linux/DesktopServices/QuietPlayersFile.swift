@@ -3,8 +3,8 @@ import Foundation
 /// A file with the media players that a program has paused or lowered: if the program is killed,
 /// the next one lets them go on.
 ///
-/// The file is locked while its program lives. After a minute without a touch it is ignored: the
-/// user has had time to start the players again, or wants them silent.
+/// The file is locked while its program runs. After a minute without a `touch` it is ignored, as
+/// the user may have chosen by then that the players stay silent.
 ///
 /// **Life cycle:** the file is made by the initialiser and removed by `deinit`. **Thread safety:**
 /// one thread at a time.

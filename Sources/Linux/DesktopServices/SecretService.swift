@@ -3,7 +3,7 @@ import Synchronization
 
 /// The desktop's keyring (freedesktop.org Secret Service API, draft 0.2).
 ///
-/// Secrets cross the bus as they are: it is the user's own.
+/// Secrets cross the bus unencrypted, since it is the user's own.
 ///
 /// **Thread safety:** every method may be called from any thread, and blocks: a keyring that is
 /// locked asks its user, for up to a minute.

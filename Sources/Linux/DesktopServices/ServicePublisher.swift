@@ -14,7 +14,7 @@ package final class ServicePublisher: @unchecked Sendable {
     package var type: String
     /// The port at this machine.
     package var port: UInt16
-    /// Values of the TXT record by their keys; an entry of both is cut to 255 bytes (RFC 6763
+    /// Values of the TXT record by their keys; each entry `key=value` is cut to 255 bytes (RFC 6763
     /// section 6.1).
     package var texts: [String: String]
 
@@ -48,7 +48,7 @@ package final class ServicePublisher: @unchecked Sendable {
   private var isBeginning = false
   private var mustBeginAgain = false
 
-  /// Names that are tried before giving up: two people of one name are common, fifty are not.
+  /// Most names that are tried for a service.
   private static let attemptLimit = 50
   private static let collision: Int32 = 3
   private static let established: Int32 = 2

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Sockets that systemd opened before it started this process, since a program connected to one
-/// (`sd_listen_fds(3)`).
+/// Sockets passed to this process by systemd's socket activation (`sd_listen_fds(3)`).
 enum ActivatedSocket {
   /// Number of the first descriptor that systemd passes on.
   private static let first: Int32 = 3

@@ -79,12 +79,12 @@ package final class LineServer: @unchecked Sendable {
   }
 }
 
-/// Asks a `LineServer`.
+/// Client of a `LineServer`.
 package enum LineClient {
   /// Sends `line` to the program that serves at `path` and returns its answer; nil if no program
-  /// serves there, or if no answer comes within `seconds`.
+  /// serves there, or if the answer is missing, too long or later than `seconds`.
   ///
-  /// A program that systemd starts for the question takes longer than one that runs.
+  /// A program that systemd first has to start takes longer than one that runs.
   package static func ask(_ line: String, at path: String, seconds: Int = 1) -> String? {
     guard let descriptor = LocalAddress(path)?.connected() else { return nil }
     defer { Glibc.close(descriptor) }

@@ -19,13 +19,12 @@ struct DTLSAssociation: ~Copyable {
   /// True once no more is read: the far side has closed, or its data are damaged.
   private(set) var isClosed = false
 
-  /// Largest datagram that it makes, in bytes; a packet of 1,500 bytes with headers has room for
-  /// it.
+  /// Maximum size in bytes of a datagram of several records; with headers it fits into 1,500 bytes.
   private static let largestDatagram = 1_200
   private static let recordHeader = 13
   private static let alert: UInt8 = 21
 
-  /// The client's side, which begins, or the server's, which waits.
+  /// Creates the client, which sends the first flight, or the server, which waits for it.
   init(_ identity: Identity, isClient: Bool) throws(IdentityError) {
     let made = unsafe identity.context.makeAssociation(isClient: isClient)
     guard let ssl = unsafe made else { throw .cannotBeMade }
@@ -47,8 +46,8 @@ struct DTLSAssociation: ~Copyable {
     advance()
   }
 
-  /// A datagram without its unencrypted alerts: before there are keys, anyone can send one, and it
-  /// would end the handshake.
+  /// Returns the datagram without its unencrypted alerts, which anyone could forge to end the
+  /// handshake.
   static func withoutOpenAlerts(_ datagram: [UInt8]) -> [UInt8] {
     var kept: [UInt8] = []
     var place = 0
@@ -72,7 +71,8 @@ struct DTLSAssociation: ~Copyable {
     }
   }
 
-  /// Sends the last flight again if it is time to: to be called every 20 ms or so while it waits.
+  /// Retransmits the last flight if its timer has expired (RFC 6347 section 4.2.4); to be called
+  /// about every 20 ms while the handshake is waiting.
   mutating func repeatIfDue() {
     guard progress == .waiting else { return }
     if unsafe sec_repeat(ssl) < 0 { progress = .failed }
@@ -87,10 +87,10 @@ struct DTLSAssociation: ~Copyable {
   /// Notifies the far side that no more messages follow.
   func close() { unsafe sec_close(ssl) }
 
-  /// Bytes from the far side that wait to be read.
+  /// Number of received bytes that were not read yet.
   var pendingBytes: Int { unsafe Int(clamping: sec_pending(ssl)) }
 
-  /// The next message from the far side; nil if there is none.
+  /// Reads the next message from the far side, of at most 256 bytes; nil if there is none.
   mutating func nextMessage() -> [UInt8]? {
     var message = [UInt8](repeating: 0, count: 256)
     let length = unsafe sec_read(ssl, &message, CInt(message.count))
@@ -98,7 +98,7 @@ struct DTLSAssociation: ~Copyable {
     return length > 0 ? Array(message[..<Int(length)]) : nil
   }
 
-  /// The datagrams to send now.
+  /// Removes and returns the datagrams to send now.
   func takeDatagrams() -> [[UInt8]] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 16_384)
@@ -129,7 +129,8 @@ struct DTLSAssociation: ~Copyable {
 
   // MARK: What it has agreed on
 
-  /// The far side's certificate, nil before it has shown one.
+  /// Fingerprint of the far side's certificate, and whether it never expires; nil before the far
+  /// side has sent one.
   var peer: (fingerprint: Fingerprint, isLasting: Bool)? {
     var bytes = [UInt8](repeating: 0, count: 32)
     var lasts: CInt = 0
@@ -167,7 +168,8 @@ struct DTLSAssociation: ~Copyable {
     )
   }
 
-  /// 32 bytes that only the two sides have, for the words; nil before the handshake is over.
+  /// Keying material of 32 bytes for the words to compare (RFC 5705); nil before the handshake is
+  /// complete.
   var secret: [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 32)
     guard progress == .complete,

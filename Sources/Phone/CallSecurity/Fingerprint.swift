@@ -7,7 +7,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   package static let hash = "sha-256"
   private static let length = 32
   private static let digits = Array("0123456789ABCDEF")
-  /// Number of words that stand for it where people read it to each other: 80 bits.
+  /// Number of words in `words`, one for each of the first bytes: 80 bits.
   private static let wordCount = 10
 
   /// The fingerprint of the given bytes; nil if they are not 32.
@@ -43,7 +43,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
       .joined(separator: ":")
   }
 
-  /// Ten words that people can read to each other in its place.
+  /// Ten words for the first ten bytes, for people to compare by reading them out.
   public var words: String {
     WordList.words(for: bytes.prefix(Self.wordCount)).joined(separator: " ")
   }

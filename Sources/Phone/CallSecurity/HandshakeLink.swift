@@ -1,7 +1,7 @@
 import SRTP
 import UDPTransport
 
-/// One handshake with one address, and the exchange of words behind it.
+/// One handshake with one address, and the exchange of words that follows it.
 ///
 /// **Thread safety:** belongs to its `MediaHandshake`.
 final class HandshakeLink {
@@ -12,19 +12,19 @@ final class HandshakeLink {
   private var association: DTLSAssociation
   private var words: ShortAuthentication?
   private var outgoing: [[UInt8]] = []
-  /// Datagrams sent to a source that has not gone through the handshake.
+  /// Number of datagrams sent to a source that has not completed the handshake; 0 for the client.
   private(set) var unanswered = 0
   /// Maximum number of datagrams sent to a source that has not completed the handshake: its address
   /// may be forged, and this side must not amplify traffic to it.
   ///
-  /// The socket limits the datagrams that this side sends first.
+  /// A client's datagrams are limited by the socket instead.
   static let answerLimit = 25
-  /// Most datagrams sent before the end of the handshake to a host that has answered signalling.
+  /// The same limit for a host that has answered signalling.
   static let knownAnswerLimit = 100
-  /// Tick at which its keys could first have been used; nil before that.
+  /// First tick at which its keys could be used; nil before that.
   private(set) var readyTick: Int?
-  /// This side's last flight of the handshake; the far side may have missed it, and `message`, the
-  /// newest message of the exchange of words.
+  /// This side's last flight of the handshake; it and `message`, the newest message of the exchange
+  /// of words, are kept to be sent again.
   private var flight: [[UInt8]] = []
   private var message: [[UInt8]] = []
   /// Ticks between two copies of an unanswered flight; `ticksLeft` are those until the next copy.
@@ -172,7 +172,7 @@ final class HandshakeLink {
 
   /// Takes the datagrams to send.
   ///
-  /// The side that waits sends at most `limit` to a source that has not gone through the handshake.
+  /// A server sends at most `limit` datagrams to a source that has not completed the handshake.
   func takeDatagrams(limit: Int) -> [[UInt8]] {
     let datagrams = Self.packed(outgoing)
     outgoing = []

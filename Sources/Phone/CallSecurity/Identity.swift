@@ -4,7 +4,7 @@ import CTLS
 ///
 /// **Thread safety:** a value; every call that it secures has a handshake of its own.
 public struct Identity: Sendable {
-  /// The hash of the certificate.
+  /// SHA-256 fingerprint of the certificate.
   public let fingerprint: Fingerprint
   /// The key and the certificate as text (RFC 7468), which is secret.
   package let pem: [UInt8]

@@ -4,9 +4,9 @@ package import UDPTransport
 /// The handshake of a call (DTLS-SRTP, RFC 5763 and 5764), from the first datagram to the keys and
 /// the words to compare.
 ///
-/// Until the far side's description gives the expected fingerprint, anyone may send a handshake to
-/// the side that waits (RFC 5763 section 5); so it keeps a few handshakes, by their sources, until
-/// then.
+/// Until the far side's description gives the expected fingerprint, anyone may begin a handshake
+/// with the side that waits (RFC 5763 section 5); so it keeps several handshakes, one for each
+/// source.
 ///
 /// A far side that has a port of its own for RTCP makes a handshake from each of its two ports (RFC
 /// 5764 section 4.2). The keys of the voice come from that of the RTP port. Those of the other are
@@ -47,31 +47,32 @@ package struct MediaHandshake: ~Copyable {
     case failed(String)
   }
 
-  /// Most handshakes that are kept.
+  /// Maximum number of handshakes that are kept.
   private static let capacity = 16
-  /// Most sources without a finished handshake that are answered, each up to
-  /// `HandshakeLink.answerLimit`; for the far side there is room for as many again.
+  /// Maximum number of sources without a complete handshake that are answered, each up to
+  /// `HandshakeLink.answerLimit`; twice as many if the source is the far side's.
   private static let sources = 20
-  /// Most handshakes that exchange words: each is a guess for an attacker who wants to be taken for
-  /// another (`ShortAuthentication`).
+  /// Maximum number of handshakes that exchange words: each gives an attacker who impersonates the
+  /// far side one guess (`ShortAuthentication`).
   private static let guesses = 3
   /// Interval of `tick`, in nanoseconds.
   package static let repeatNanoseconds: Int64 = 20_000_000
   private static let ticksBetweenMessages = 3
   private static let ticksBetweenHandshakes = 50
-  /// Ticks that a finished handshake from a port unknown to signalling waits for one more, if the
-  /// far side's RTCP has a port of its own.
+  /// Ticks for which a complete handshake from a port unknown to signalling waits for that of the
+  /// other port, if the far side's RTCP has its own port.
   private static let secondPortTicks = 10
 
   private let identity: Identity
-  /// True for the side that begins.
+  /// True for the DTLS client, the side that begins.
   package let isClient: Bool
   private var links: [HandshakeLink] = []
-  /// Datagrams sent to each source without a finished handshake; its link may be gone.
+  /// Number of datagrams sent to each source without a complete handshake; kept after its link is
+  /// removed.
   private var unanswered: [SocketAddress: Int] = [:]
   private var expectation: Expectation?
-  /// Hosts that signalling comes from; `answeringHosts` are those that have answered there, which
-  /// cannot be forged.
+  /// Hosts that signalling comes from; `answeringHosts` are those that have answered requests, so
+  /// that they cannot be forged.
   private var hosts: Set<String> = []
   private var answeringHosts: Set<String> = []
   private var remote: SocketAddress?
@@ -85,8 +86,8 @@ package struct MediaHandshake: ~Copyable {
   package private(set) var state = State.waiting
   /// The far side's proven address; nil before there is one.
   ///
-  /// For the side that begins, the address that it sends to, once that has answered. For the side
-  /// that waits, the address of the finished handshake.
+  /// For a client, the address that it sends to, once that has answered. For a server, the address
+  /// of the complete handshake.
   package private(set) var answeringAddress: SocketAddress?
 
   /// The side that begins, with a handshake to an address.
@@ -108,8 +109,8 @@ package struct MediaHandshake: ~Copyable {
 
   /// Sets the far side's expected fingerprint, and the addresses of its media and RTCP.
   ///
-  /// They have the same address if one port carries both. A handshake that has begun goes on at
-  /// another address of the far side's.
+  /// They have the same address if one port carries both. A handshake that this side has begun
+  /// continues at `remote`.
   package mutating func expect(
     _ expectation: Expectation,
     at remote: SocketAddress,
@@ -124,9 +125,10 @@ package struct MediaHandshake: ~Copyable {
     decide()
   }
 
-  /// Notes a host that signalling comes from: behind a router, media comes from there as well.
+  /// Notes a host that signalling comes from: media from behind a NAT comes from there as well.
   ///
-  /// A host that `hasAnswered` requests sent there is no stranger's, and is sent more.
+  /// `hasAnswered` is true if the host has answered requests, which proves its address; it is then
+  /// sent more datagrams.
   package mutating func admit(host: String, hasAnswered: Bool) {
     hosts.insert(host)
     if hasAnswered { answeringHosts.insert(host) }
@@ -196,7 +198,7 @@ package struct MediaHandshake: ~Copyable {
     link.beginWords()
   }
 
-  /// Repeats unanswered flights faster from now on, since people wait in an answered call.
+  /// Retransmits unanswered flights faster from now on; to be called once the call is answered.
   package mutating func hurry() { isHurried = true }
 
   /// Advances the time by a tick: to be called every `repeatNanoseconds` until the handshake is

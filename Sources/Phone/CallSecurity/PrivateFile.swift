@@ -7,7 +7,7 @@ package struct PrivateFile: Sendable {
   private let folder: URL
   private let name: String
 
-  /// Most bytes that are read; no secret is longer.
+  /// Maximum number of bytes that are read; no secret is longer.
   private static let capacity = 65_536
 
   /// A file in a folder, which is made when it is needed.
@@ -60,7 +60,7 @@ package struct PrivateFile: Sendable {
     return Array(bytes[..<length])
   }
 
-  /// Replaces the contents of the file: all of them, or none, since half a key would be a lost one.
+  /// Replaces the contents of the file atomically.
   ///
   /// - Parameters:
   ///   - bytes: the new contents.

@@ -6,7 +6,8 @@ public struct SecuredMedia: Sendable {
   package let session: SRTPSession
   /// The encryption of the call, and the far side's identity.
   public let encryption: Encryption
-  /// True if the far side's certificate has no end, and so is meant to be remembered.
+  /// True if the far side's certificate never expires (RFC 5280 section 4.1.2.5), and so is
+  /// remembered.
   package let isLasting: Bool
 }
 
@@ -26,8 +27,8 @@ public struct Encryption: Equatable, Sendable {
   public let keyExchange: KeyExchange
   /// The far side's identity; nil if the keys came by the signalling.
   public let fingerprint: Fingerprint?
-  /// Four words that are the same on both sides if nobody sits between them; nil if the far side
-  /// has none.
+  /// Four words that are the same on both sides unless an attacker is between them; nil if the far
+  /// side does not exchange words.
   public let words: [String]?
 
   package init(profile: SRTPProfile, fingerprint: Fingerprint?, words: [String]?) {

@@ -5,7 +5,7 @@ public enum SecurityPolicy: String, CaseIterable, Sendable {
   /// A call is encrypted if the far side supports it, and has to be if the far side was encrypted
   /// before.
   case preferred
-  /// Nothing is encrypted.
+  /// Calls are not encrypted; connections to the servers of accounts may be.
   case off
 }
 
@@ -15,9 +15,9 @@ public enum PeerStanding: String, Equatable, Sendable {
   case new
   /// It has the identity that it had before.
   case known
-  /// It has the identity of which the user has compared the words.
+  /// It has the identity that it had before, and the user has compared the words.
   case verified
-  /// Its certificate is temporary: there is no identity to remember.
+  /// It has no identity to remember: its certificate is temporary, or the keys came by signalling.
   case temporary
 
   /// True if this trust level is lower than the other.
@@ -36,7 +36,9 @@ public enum PeerStanding: String, Equatable, Sendable {
 public enum CallProtection: Equatable, Sendable {
   /// Everyone on the path can listen.
   case open
-  /// Only the far side can listen, whose trust level is `standing`.
+  /// The voice is encrypted; `standing` is the far side's trust level.
+  ///
+  /// With keys from signalling, the servers on its path can listen (`Encryption.KeyExchange`).
   case encrypted(Encryption, standing: PeerStanding)
 
   /// The protection in a few words, as they end a line about the call.
@@ -61,7 +63,7 @@ package struct PeerRecord: Equatable, Sendable {
     case authority
   }
 
-  /// Its identity; nil if its certificates were temporary.
+  /// Its identity; nil if it has shown no lasting certificate.
   package let identity: Fingerprint?
   /// True if the user has compared the words.
   package let isVerified: Bool
@@ -99,8 +101,8 @@ package struct SecurityRule: Equatable, Sendable {
 
   /// The rules for a call with the far side at `address`, whose record is `record`.
   ///
-  /// If the far side has `announced` an identity, it has to show that one.
-  /// `isSecureSignallingForced` is true if signalling has to be encrypted in any case.
+  /// A far side that has `announced` an identity must present it. With `isSecureSignallingForced`,
+  /// signalling must be encrypted in any case.
   package init(
     _ policy: SecurityPolicy,
     address: String,
@@ -142,7 +144,7 @@ package struct SecurityRule: Equatable, Sendable {
       + "sidetone peers forget \(address)"
   }
 
-  /// The message about a missing encrypted connection where there has to be one.
+  /// The message about a required encrypted connection that cannot be made.
   package var missingConnection: String {
     guard record != nil else {
       return "there is no encrypted connection to \(address): nothing listens there, it is not the "
@@ -168,7 +170,7 @@ package struct SecurityRule: Equatable, Sendable {
   /// Recorded encryption of the far side's signalling; nil if there was none.
   package var rememberedSignalling: PeerRecord.Signalling? { record?.signalling }
 
-  /// True if there is an identity to recognize the far side by.
+  /// True if the far side's identity is recorded.
   package var isRemembered: Bool { record?.identity != nil }
 
   /// Trust level of a far side that proves the claim of its media; nil without encryption.

@@ -17,8 +17,8 @@ package enum DigestAlgorithm: String, CaseIterable, Equatable, Sendable {
     self = found
   }
 
-  /// The hash of a text, in small hexadecimal digits; nil if the library refuses it, as one that
-  /// follows FIPS 140 does with MD5.
+  /// Returns the hash of a text in lower-case hexadecimal digits; nil if OpenSSL refuses the
+  /// algorithm, as it refuses MD5 in FIPS mode.
   func hash(_ text: String) -> String? {
     let digest =
       switch self {

@@ -17,12 +17,13 @@ package struct DigestAuthenticator: Equatable, Sendable {
   }
 
   package enum Failure: Error, Equatable {
-    /// The last answer to this challenge was not accepted: the name or the password is wrong.
+    /// The server challenged an answer again: the name or the password is wrong, or more than
+    /// `staleLimit` nonces became stale within `stalePeriod`.
     case refused
     /// No challenge can be answered: there is none, or they ask for unknown algorithms or qualities
     /// of protection.
     case unknownAlgorithm
-    /// There is no password for the realm, or none on these terms.
+    /// There is no login for the realm, or the terms allow none of the challenges.
     case noLogin
   }
 
@@ -33,7 +34,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
     let login: Login
     /// Number of requests that the nonce was used for.
     var count: UInt32 = 0
-    /// Number of stale nonces in a row; `staleSince` is the time of the first.
+    /// Number of stale nonces since `staleSince`, the time of the first.
     var staleRounds = 0
     var staleSince = MonotonicInstant(nanoseconds: 0)
 
@@ -102,7 +103,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
     guard !answered.isEmpty else { throw isStrange ? .noLogin : .unknownAlgorithm }
   }
 
-  /// Terms of the last challenge that was answered; nil without one.
+  /// Terms of the current challenge of the realm that was added last; nil without one.
   package var terms: DigestTerms? {
     sessions.last.map {
       DigestTerms(
@@ -121,7 +122,7 @@ package struct DigestAuthenticator: Equatable, Sendable {
   /// - Parameters:
   ///   - method: of the request, like `INVITE`.
   ///   - uri: the request's URI.
-  ///   - clientNonce: another one for each request; without quotes.
+  ///   - clientNonce: a new one for each request; without quotes.
   /// - Returns: the `Authorization` and `Proxy-Authorization` headers, with their line ends; empty
   ///   without a challenge.
   package mutating func headers(method: String, uri: String, clientNonce: String) -> String {

@@ -27,8 +27,7 @@ package struct DigestChallenge: Equatable, Sendable {
     return list.contains("auth") ? algorithm : nil
   }
 
-  /// True if another challenge asks for the same password: of the same realm, and likewise from a
-  /// proxy or not.
+  /// True if another challenge has the same realm and the same kind of sender, proxy or server.
   func isFromSamePlace(as other: DigestChallenge) -> Bool {
     realm == other.realm && isFromProxy == other.isFromProxy
   }

@@ -1,5 +1,5 @@
-/// Terms on which challenges to an account's requests are answered: no more than the server asked
-/// for when the account was registered.
+/// Conditions that a challenge must meet to be answered, taken from the server's challenge to the
+/// account's REGISTER.
 ///
 /// A call passes other servers, each of which may challenge. With the answer to a challenge of its
 /// choice, such a server could search for the password, or log in at the account's server.
@@ -8,7 +8,7 @@ package struct DigestTerms: Equatable, Sendable {
   package let realm: String
   /// True if the server's hash was better than MD5.
   package let isStrong: Bool
-  /// True if the server has named a quality of protection, so that an answer counts once.
+  /// True if the server has named a quality of protection (`qop`), so that an answer is valid once.
   package let hasQuality: Bool
   /// True in a dialog that the far side has begun: only challenges of proxies (407) are answered
   /// there, since the far side could misuse the answer to its own (401).

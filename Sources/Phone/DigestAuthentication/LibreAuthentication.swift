@@ -8,7 +8,7 @@ import RealTime
 //
 // All run on the event loop's thread.
 
-/// A copy of a callback of libre's that finds the name and the password for a realm.
+/// Type of libre's callback `sip_auth_h`, which finds the user name and password for a realm.
 private typealias Finder =
   @convention(c) (
     UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
@@ -42,7 +42,9 @@ private final class Authentication {
     return unsafe Unmanaged<Authentication>.fromOpaque(held).takeUnretainedValue()
   }
 
-  /// Terms of the credentials, which only owned contexts have; nil for any terms.
+  /// Terms in the context's credentials; nil for any.
+  ///
+  /// Only an owned context holds credentials.
   var terms: DigestTerms? {
     guard ownsContext, let context = unsafe context else { return nil }
     let credentials = unsafe context.assumingMemoryBound(to: re_credentials.self).pointee
@@ -128,7 +130,7 @@ package func authenticate(_ state: OpaquePointer?, _ message: UnsafePointer<sip_
   }
 }
 
-/// Terms of the challenge that was taken over last; nil without one.
+/// Returns the terms of `DigestAuthenticator.terms` in an object of libre's; nil without one.
 @unsafe
 package func digestTerms(of state: OpaquePointer?) -> DigestTerms? {
   unsafe Authentication.from(state)?.authenticator.terms

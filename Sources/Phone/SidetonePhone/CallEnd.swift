@@ -3,14 +3,14 @@ import SIPSignalling
 
 /// The cause of a call's end, with its SIP code and a sentence for the user.
 ///
-/// The cases are for a program to choose by; `description` is for people and may be reworded.
-/// Texts of the cases are whole sentences, without a full stop.
+/// Programs should decide by the case; `description` is for people and may be reworded. Associated
+/// texts are for people as well, without a full stop.
 public enum CallEnd: Error, Equatable, Sendable, CustomStringConvertible {
   /// This side hung up a call that was connected.
   case hungUp
   /// The far side hung up a call that was connected (BYE, RFC 3261 section 15).
   case hungUpByFarSide
-  /// The far side talks to another one now (REFER, RFC 3515).
+  /// The far side was transferred to another one (REFER, RFC 3515).
   case transferred
   /// This side gave the call up, or declined it, before it was connected.
   case cancelled
@@ -38,15 +38,15 @@ public enum CallEnd: Error, Equatable, Sendable, CustomStringConvertible {
   case noCommonCodec
   /// There is no connection to the far side.
   case unreachable(String)
-  /// The far side was there and is not any more.
+  /// Contact with the far side was lost.
   case lost(String)
   /// Encryption or the far side's identity is not as the user's policy demands.
   case securityRefused(String)
   /// Something else failed, on this machine as a rule: a device, a port.
   case failed(String)
 
-  /// The code of the SIP response that refused the call, 400 to 699; nil if none did, and for
-  /// causes that have others as well (408, 488).
+  /// The code of the SIP response that refused the call, 400 to 699; nil if none did, and for cases
+  /// that a response alone does not determine: `noAnswer` (408) and `noCommonCodec` (488).
   public var code: Int? {
     switch self {
     case .busy(let code), .notFound(let code), .refused(let code, _): code
@@ -158,7 +158,7 @@ extension CallEnd {
     self = error as? CallEnd ?? .failed("\(error)")
   }
 
-  /// The reason that the call system hears of a call that ended before both sides could talk.
+  /// The reason to report to the call system for a call that ended before it was connected.
   var reasonBeforeConnection: CXCallEndedReason {
     switch self {
     case .answeredElsewhere: .answeredElsewhere

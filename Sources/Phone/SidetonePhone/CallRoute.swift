@@ -20,8 +20,8 @@ struct CallRoute: Sendable {
 
   /// Time for a host to accept a TLS connection before it is signalled to without encryption.
   private static let patienceMilliseconds = 500
-  /// The same where unencrypted signalling is not allowed: long enough for four transmissions of
-  /// each attempt (RFC 6298).
+  /// The same where unencrypted signalling is not allowed: enough for four transmissions of each
+  /// SYN (RFC 6298).
   private static let longPatienceMilliseconds = 8_000
 
   init(
@@ -57,7 +57,8 @@ struct CallRoute: Sendable {
   /// The far side's address for unencrypted signalling; nil if `host` is not numeric.
   var openAddress: SocketAddress? { SocketAddress(host: host, port: address.port) }
 
-  /// Chooses the transport to signal by; TLS comes first.
+  /// Returns the transport that the address names, or else TLS if the far side accepts it, or else
+  /// UDP.
   ///
   /// Blocks for half a second at most, or for 8 s where unencrypted signalling is not allowed.
   /// Throws a `CallEnd` if an encrypted connection is required but cannot be made.

@@ -10,12 +10,12 @@ import UDPTransport
 /// Answers every caller at once and sends the caller's own voice back, for remote tests and for
 /// measuring load.
 ///
-/// It is no phone: it does not use the call system, so it takes as many calls as the machine
-/// carries, over one voice thread for each core, without a sound card.
+/// Unlike `Phone` it uses neither the call system nor a sound card. It takes as many calls as the
+/// configuration's `maximumCalls`, over one voice thread for each core.
 ///
 /// **Life cycle:** `start` listens, `stop` hangs up and releases. **Thread safety:** an actor.
 public actor EchoLine {
-  /// Something that happened to a caller or to an account.
+  /// An event of a call or an account.
   public enum Event: Equatable, Sendable {
     /// A call arrived and was answered.
     case answered(SIPCallID, from: String)
@@ -30,11 +30,11 @@ public actor EchoLine {
   private struct Call {
     let leg: MediaLeg
     let engine: Int
-    /// False while the far side holds the call.
+    /// True while both sides may send and receive: false before an agreement, and in a hold.
     var isTalking = false
     /// True for a call through an account's server.
     var isByServer = false
-    /// True once the caller has got the answer.
+    /// True once the call was answered.
     var isAnswered = false
     /// Seconds for which no voice has been expected from the far side.
     var quietSeconds = 0
@@ -72,8 +72,8 @@ public actor EchoLine {
 
   /// Starts to answer calls, and returns the addresses that the line listens at.
   ///
-  /// Throws a `SIPError` if an address cannot be bound, or the system's error if threads cannot be
-  /// started.
+  /// Throws a `SIPError` if an address cannot be bound, an `IdentityError` if the identity cannot
+  /// be loaded, or the system's error if threads cannot be started.
   public func start() async throws -> [String] {
     let period = Int64((configuration.ioBufferDuration ?? 0.01) * 1e9)
     for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) {

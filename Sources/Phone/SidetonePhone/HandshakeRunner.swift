@@ -13,11 +13,11 @@ public enum HandshakeReport: Sendable {
 
 /// Runs a call's DTLS handshake over its port until the voice thread takes the port over.
 ///
-/// Voice packets that arrive before the keys are dropped, since they cannot be decrypted. After
-/// that, the first one stays in the socket for the voice thread.
+/// Voice packets that arrive before there are keys are dropped, since they cannot be decrypted;
+/// later ones stay in the socket for the voice thread.
 ///
 /// **Life cycle:** it runs from its initialiser until `stop`. **Thread safety:** any thread;
-/// `report` is called once, on the handshakes' queue.
+/// `report` is called at most once, on the handshakes' queue.
 // SAFETY: all state is used on the queue alone.
 final class HandshakeRunner: @unchecked Sendable {
   /// Queue of all handshakes in the process: each takes a millisecond or two.
@@ -96,8 +96,8 @@ final class HandshakeRunner: @unchecked Sendable {
     }
   }
 
-  /// Accepts datagrams from a host that signalling comes from too, and sends it more if it
-  /// `hasAnswered` there.
+  /// Also accepts datagrams from a host that signalling comes from; one that `hasAnswered` requests
+  /// is sent more.
   func admit(host: String, hasAnswered: Bool) {
     Self.queue.async { [weak self] in
       self?.handshake.admit(host: host, hasAnswered: hasAnswered)

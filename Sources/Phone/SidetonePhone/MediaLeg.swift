@@ -22,12 +22,12 @@ import VoiceStream
 /// ```
 ///
 /// Agreement and engine may come in either order, and change or go at any time. Each change ends
-/// the stream and starts the next one over the same port. They are one RTP source, which says RTCP
-/// BYE at the end of the call, unless that ends during a hold.
+/// the stream and starts the next one over the same port. Streams of the same clock rate and keys
+/// are one RTP source, which sends BYE at the end of the call, unless that ends during a hold.
 ///
-/// With an identity the media is encrypted as far as the sides agree on it: a handshake runs over
-/// the port while the call rings, `report` tells its outcome, and a stream starts once `secure` has
-/// brought the keys.
+/// With an identity the media is encrypted if the sides agree on it: a handshake runs over the port
+/// while the call rings, `report` is called with its outcome, and the stream starts once `secure`
+/// has been called with the keys.
 ///
 /// **Life cycle:** `open` binds the port, which is closed with the last reference.
 /// **Thread safety:** one actor or queue owns it. **Ownership:** the engine owns the stream and a
@@ -88,7 +88,7 @@ public final class MediaLeg {
   private var recorded = RecordedSound()
   /// Digits that were pressed before there was a stream.
   private var digitsToSend: [UInt8] = []
-  /// Digits that former streams have received.
+  /// Codes that streams have received and that were not taken yet: digits and `CodecNews`.
   private var digitsReceived: [UInt8] = []
 
   /// Creates media at a numeric address of this machine; the port is not open yet.
@@ -98,7 +98,7 @@ public final class MediaLeg {
   ///   - host: the numeric address.
   ///   - identity: the certificate to encrypt with, unless the configuration forbids it; nil for
   ///     unencrypted media.
-  ///   - report: called once for each handshake, on a queue of its own.
+  ///   - report: called at most once for each handshake, on a queue of its own.
   public init(
     _ configuration: PhoneConfiguration,
     host: String,
@@ -122,8 +122,8 @@ public final class MediaLeg {
 
   /// Binds the RTP port.
   ///
-  /// Throws a `PhoneError` if it is in use and `portPolicy` forbids another, or if the address is
-  /// not one of this machine's.
+  /// Throws a `PhoneError` if neither it nor, where `portPolicy` allows, another port can be bound,
+  /// or the system's error if descriptors are missing.
   public func open(portPolicy: PortPolicy) throws {
     socket = try configuration.openSocket(at: host, portPolicy)
     if checksPaths { checkPort = try socket?.makeCheckPort() }
@@ -134,7 +134,7 @@ public final class MediaLeg {
   /// True once `open` has bound the port.
   var isOpen: Bool { socket != nil }
 
-  /// True to let both sides check which of their addresses reach each other; set before `open`.
+  /// True to select the path by connectivity checks (ICE, RFC 8445); set before `open`.
   public var checksPaths = false
 
   /// Returns the arguments for collecting ICE candidates.
@@ -188,7 +188,7 @@ public final class MediaLeg {
 
   /// Runs the handshake for media that will be agreed on, while the call rings.
   ///
-  /// Throws if the handshake cannot begin, since memory is out.
+  /// Throws if the handshake cannot begin for lack of memory or descriptors.
   func prepare(for media: NegotiatedMedia) throws {
     guard let identity, let encryption = media.encryption else { return }
     let isOther = expected != encryption.fingerprint
@@ -245,8 +245,10 @@ public final class MediaLeg {
     admitSignalling(to: handshake)
   }
 
-  /// Notes the host of the far side's signalling, which has answered what was sent there: media
-  /// that goes to this host goes to no stranger.
+  /// Notes the host of the far side's signalling, which has answered requests: its address is not
+  /// forged, so media may go there as well.
+  ///
+  /// Does nothing if it is nil.
   public func noteAnswer(from host: String?) {
     guard let host else { return }
     socket?.noteAnswer(fromHost: host)
@@ -449,7 +451,8 @@ public final class MediaLeg {
     return digitsReceived.filter { CodecNews(code: $0) == nil }
   }
 
-  /// Switches to the codec that the far side sends, if that is another one of those agreed on.
+  /// Switches to the codec that the far side sends, if that is another agreed one, at most once a
+  /// second.
   ///
   /// Throws the engine's or the system's error if the stream cannot start.
   package func followCodec() throws {

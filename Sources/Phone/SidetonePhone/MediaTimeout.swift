@@ -20,7 +20,7 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// Silence, in nanoseconds, after which a BYE ends a call: a re-INVITE or a new source would
   /// follow at once, and RFC 3261's timers retransmit it within 4 s.
   private static let goodbyeNanoseconds: Int64 = 5_000_000_000
-  /// Silence, in nanoseconds, that ends a call: a network may be away for a while.
+  /// Silence, in nanoseconds, that ends a call: longer than a short network outage.
   private static let silenceNanoseconds: Int64 = 30_000_000_000
   /// The longest silence of a far side whose signalling answers, in nanoseconds.
   ///
@@ -31,7 +31,7 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// Time without packets, in nanoseconds, after which the far side may be gone; speech pauses and
   /// short network outages are shorter.
   private static let suspicionNanoseconds: Int64 = 2_000_000_000
-  /// The same for a far side that was never heard: a phone that pauses has begun to talk before.
+  /// The same before the first packet: a far side in a speech pause would have sent packets before.
   private static let firstSuspicionNanoseconds: Int64 = 800_000_000
 
   /// True if so little was received that the far side may be gone.

@@ -10,7 +10,7 @@ import UDPTransport
 struct PeerBook: Sendable {
   private let store: CallStore?
   private static let queue = DispatchQueue(label: "sidetone.peers")
-  /// Queue for hosts, so that a call's setup does not wait for what is written of former calls.
+  /// Queue for writing hosts, so that a call's setup does not wait for these writes.
   private static let hostQueue = DispatchQueue(label: "sidetone.hosts")
 
   /// Creates a book of the peers in a store; nil remembers none.
@@ -45,7 +45,7 @@ struct PeerBook: Sendable {
     )
   }
 
-  /// Remembers a far side without waiting for the store, whose failure is no reason to end a call.
+  /// Remembers a far side without waiting for the store; errors are ignored.
   func remember(_ record: PeerRecord, at address: String) {
     guard let store else { return }
     let signalling =
@@ -78,7 +78,7 @@ struct PeerBook: Sendable {
     return (try? await Self.perform { try store.knownHosts() }) ?? []
   }
 
-  /// Notes that there is a call with a host, without waiting for the store.
+  /// Notes a call with a host, without waiting for the store; errors are ignored.
   func noteCall(with host: String) {
     guard let store else { return }
     // After the next start it is a stranger again.

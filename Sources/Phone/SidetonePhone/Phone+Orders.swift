@@ -140,7 +140,7 @@ extension Phone {
 
   // MARK: Media
 
-  /// Moves every call to the engine of the session that has just been activated, or to none.
+  /// Attaches every call to the engine of the session that was activated; nil detaches them.
   func attachLegs(to engine: CallEngine?) async {
     for uuid in control.calls.map(\.uuid) {
       await change(uuid) { try $0.attach(to: engine?.streams) }
@@ -165,9 +165,9 @@ extension Phone {
     }
   }
 
-  /// Passes the time and the statistics of streams on to all calls; to be called once a second.
+  /// Passes the time to all calls, and statistics to those with a stream; call it once a second.
   ///
-  /// Calls without a stream, as during a hold, are passed the time as well.
+  /// Also warns of missing real-time scheduling, and saves recordings.
   func watch() async {
     let warning = engine.flatMap {
       control.noteScheduling($0.scheduling, at: MonotonicClock.now())

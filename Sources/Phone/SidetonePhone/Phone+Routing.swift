@@ -7,9 +7,9 @@ import UDPTransport
 extension Phone {
   /// Returns the numeric address of this machine from which a call to `text` would leave.
   ///
-  /// A caller with several networks binds to it alone: SIP then names the right address to the far
-  /// side. Throws a `PhoneError` if `text` is no SIP address, or a `CallEnd` if its
-  /// host is unknown.
+  /// On a machine with several networks it belongs in `PhoneConfiguration.hosts`, so that SIP gives
+  /// the far side an address that it can reach. Throws a `PhoneError` if `text` is no SIP address,
+  /// or a `CallEnd` if its host is unknown or there is no route to it.
   public static func localHost(towards text: String) async throws -> String {
     let address = try address(text)
     return try await way(to: address).localHost
@@ -139,7 +139,8 @@ extension [SIPAccount] {
 
 /// The accounts that a call may go through.
 enum AccountUse: Equatable {
-  /// The account of the address's domain, or the first one for a text that is no address.
+  /// The account whose domain is the address's, the first account for a text that is no address, or
+  /// else none.
   case any
   /// The account of this address.
   case named(String)

@@ -69,8 +69,8 @@ extension Phone {
 
   /// Remembers the far side of a call at its address.
   ///
-  /// A caller may claim any address, so nothing is remembered of one that the call did not come
-  /// from: otherwise anybody could be remembered as anybody else.
+  /// A caller may claim any address, so one that the call did not come from is not remembered,
+  /// unless an account's server vouches for it.
   func remember(_ address: String, _ fingerprint: Fingerprint?, of uuid: UUID) async {
     // What the server of an account has shown says nothing of the far side.
     let isBySecureSignalling =
@@ -136,8 +136,8 @@ extension SIPAddress {
   /// Key under which the far side at this address is remembered: user, host, and the port unless it
   /// is 5060.
   ///
-  /// A caller chooses the address, and a user copies the key to a command line: all but plain
-  /// characters are written as in a URI (RFC 3986 section 2.1).
+  /// A caller chooses the address, and a user copies the key to a command line: all characters but
+  /// letters, digits and `._+-:` are percent-encoded (RFC 3986 section 2.1).
   var peerKey: String {
     let host = host.contains(":") ? "[\(Self.plain(host))]" : Self.plain(host.lowercased())
     let user = Self.plain(user)

@@ -9,7 +9,7 @@ extension Phone {
   struct RequestedCall {
     /// Signalling's identifier of the call in which it was asked for.
     let id: SIPCallID
-    /// The call that is held for it, which may be a third one; nil for none.
+    /// The call that was active before and is held for it; nil for none.
     let interrupted: UUID?
   }
 
@@ -18,8 +18,7 @@ extension Phone {
   /// - Parameters:
   ///   - uuid: an established call.
   ///   - text: the address to call, as for `call`.
-  /// - Throws: a `PhoneError` if the call is not established, or it or a `CallEnd` if `text`
-  ///   cannot be called.
+  /// - Throws: a `PhoneError` if the call is not established or `text` is no address.
   public func transfer(_ uuid: UUID, to text: String) async throws {
     let sip = try established(uuid)
     let choice = try AccountChoice(text, account(of: uuid), among: configuration.accounts)
@@ -59,8 +58,8 @@ extension Phone {
   /// through the account of the call in which it was asked for, or through none.
   ///
   /// - Parameter uuid: the call that `PhoneEvent.transferRequested` has named.
-  /// - Throws: a `PhoneError` if nothing was asked for, or it or a `CallEnd` if the target cannot
-  ///   be called; in the second case the far side has been notified.
+  /// - Throws: a `PhoneError` if no transfer was requested; a `PhoneError` or `CallEnd` if the
+  ///   target cannot be called, of which the far side has then been notified.
   public func acceptTransfer(_ uuid: UUID) async throws {
     let (id, target) = try takeRequest(uuid)
     do {
@@ -97,7 +96,7 @@ extension Phone {
     continuation.yield(.transferRequested(call.uuid, to: target.uri))
   }
 
-  /// Shows the far side that a call has now, unless it is shown already.
+  /// Changes the displayed far side of a call, unless it is displayed already.
   func rename(_ id: SIPCallID, to address: String, _ name: String?) {
     guard let call = control.call(of: id) else { return }
     let remote = name.map { "\($0) <\(address)>" } ?? address
@@ -147,7 +146,8 @@ extension Phone {
     if let interrupted = transfer.interrupted { resumeLater(interrupted) }
   }
 
-  /// Resumes the call that another one was to replace, and did not.
+  /// Cancels the replacement by a call, and resumes the call to be replaced unless it was held
+  /// before.
   func endReplacement(by uuid: UUID) {
     guard let old = replacements.removeValue(forKey: uuid), !old.wasHeld else { return }
     resumeLater(old.uuid)

@@ -11,7 +11,7 @@ import SIPSignalling
 import UDPTransport
 public import VoiceEngine
 
-/// A telephone: call states, signalling, audio session and voice path joined.
+/// A telephone, which combines the call system, signalling, the audio session and the voice path.
 ///
 /// ```swift
 /// var configuration = PhoneConfiguration()
@@ -59,7 +59,7 @@ public actor Phone {
   var origins: [UUID: CallOrigin] = [:]
   /// Targets that the far sides of these calls ask this side to call.
   var requestedTransfers: [UUID: TransferTarget] = [:]
-  /// Transfer requests by which these calls came about.
+  /// Transfer requests for which these calls were placed.
   var transfers: [UUID: RequestedCall] = [:]
   /// The calls that these ones replace.
   var replacements: [UUID: PhoneControl.Replacement] = [:]
@@ -106,8 +106,8 @@ public actor Phone {
 
   /// Listens for calls.
   ///
-  /// Throws a `SIPError` if an address or port cannot be had, or an `IdentityError` if the user's
-  /// identity cannot.
+  /// Throws a `SIPError` if an address or port cannot be bound, an `IdentityError` if the user's
+  /// identity cannot be loaded, or the error of the store or the audio session.
   public func start() async throws {
     if configuration.needsIdentity { try await loadIdentity() }
     let session = AVAudioSession.sharedInstance()
@@ -230,8 +230,8 @@ public actor Phone {
   /// Holds a call: no voice is sent or played, and the sound devices are free unless another call
   /// has them; or resumes it, upon which the active call is held.
   ///
-  /// If devices or descriptors for a resume are missing, an error says why, and the call is held
-  /// again.
+  /// If devices or descriptors for a resume are missing, an `error` event gives the reason, and the
+  /// call is held again.
   public func setHeld(_ uuid: UUID, _ isHeld: Bool) async throws {
     try await controller.request(
       CXTransaction(action: CXSetHeldCallAction(call: uuid, onHold: isHeld))

@@ -2,7 +2,7 @@ import MediaCore
 import SIPSignalling
 
 extension PhoneCall {
-  /// This side's hold, and the far side's as far as it is known.
+  /// The hold state of a call, for both sides.
   struct Hold: Equatable, Sendable {
     /// The state of a resume that has brought no voice yet.
     enum Resume: Equatable, Sendable {
@@ -13,17 +13,17 @@ extension PhoneCall {
 
     var isHeld = false
     var isHeldByFarSide = false
-    /// Time at which this side last resumed the call, upon which the far side has to agree to
-    /// media; nil while held.
+    /// Time at which this side last resumed the call, since which the far side has to agree to
+    /// media; nil while held, and before the call is established.
     var resumedAt: MonotonicInstant?
     /// The state of the last resume; nil without one, and once there is voice.
     var resume: Resume?
-    /// The agreement before a hold that the far side has not agreed to; nil without one.
+    /// The agreement before a hold or resume that the far side has not agreed to; nil without one.
     var former: NegotiatedMedia?
   }
 
-  /// Restores the former agreement, if the far side has refused both the hold and its end: the hold
-  /// was this side's alone.
+  /// Restores the former agreement after the far side has refused the re-INVITE that resumes; does
+  /// nothing while this side holds the call.
   mutating func goOnAsBefore() -> [PhoneCallEffect] {
     guard !hold.isHeld, media == nil, let former = hold.former else { return [] }
     media = former

@@ -7,8 +7,8 @@ extension PhoneCall {
   /// queries are sent once a second.
   private static let presenceNanoseconds: Int64 = 10_000_000_000
 
-  /// Judges the statistics of a call that is established since `established`: a silent far side is
-  /// queried for its presence, and given up if it is gone.
+  /// Evaluates the statistics of a call established at `established`: queries a silent far side for
+  /// its presence, and ends the call after a media timeout.
   mutating func judge(
     _ statistics: StreamStatistics,
     since established: MonotonicInstant,

@@ -6,7 +6,7 @@ import SIPSignalling
 import SRTP
 import VoiceEngine
 
-/// One call of a phone, without I/O: takes events and returns effects.
+/// The state machine of one call of a phone, without I/O.
 ///
 /// `handle` takes one event and returns effects, which the phone performs in order. Time is an
 /// argument. The phases and their transitions:
@@ -15,7 +15,7 @@ import VoiceEngine
 /// |---|---|---|
 /// | `dialing` | `invited` | `inviting` |
 /// | `dialing` | `inviteFailed` | `ended` |
-/// | `inviting` with an attempt left | `signallingEnded`: no connection, 488 | `dialing` |
+/// | `inviting` with an attempt left | `signallingEnded`: no TLS connection, 488, 606 | `dialing` |
 /// | `ringing` | `accepted` | `answering` |
 /// | `inviting`, `answering` | `established` | `established` |
 /// | all but `ended` | `perform(.end)`, `signallingEnded`, `mediaFailed` | `ended` |
@@ -44,7 +44,7 @@ struct PhoneCall: Equatable, Sendable {
     case ended
   }
 
-  /// The keys that a handshake has brought.
+  /// The encryption by a handshake or by described keys.
   private struct Encrypted: Equatable {
     let encryption: Encryption
     let isLasting: Bool
@@ -85,7 +85,8 @@ struct PhoneCall: Equatable, Sendable {
   var hold = Hold()
   /// Time at which the far side last signalled ringing, or was invited.
   private var progressedAt: MonotonicInstant?
-  /// Time of the last presence query in a hold, or of the hold's beginning; nil without a hold.
+  /// Time of the last presence query while no voice is expected, or of the beginning of that; nil
+  /// while voice is expected.
   private var askedAt: MonotonicInstant?
   /// Time at which the far side's signalling last showed its presence.
   var presentAt: MonotonicInstant?
@@ -94,7 +95,7 @@ struct PhoneCall: Equatable, Sendable {
 
   /// Time for a far side to agree to a resume, in nanoseconds: RFC 3261's timer B, and 3 s more.
   private static let agreementNanoseconds: Int64 = 35_000_000_000
-  /// Longest ringing without a sign of life, in nanoseconds: RFC 3261's timer C.
+  /// Longest time without a provisional response, in nanoseconds: RFC 3261's timer C.
   private static let ringingNanoseconds: Int64 = 180_000_000_000
   /// Interval of presence queries while no voice is expected, in nanoseconds.
   static let questionNanoseconds: Int64 = 30_000_000_000
@@ -453,12 +454,12 @@ struct PhoneCall: Equatable, Sendable {
     return [.hangUp(sip, as: refusal)]
   }
 
-  /// This side gives the call up: the far side and the call system have to know.
+  /// Ends the call as failed, and notifies the far side and the call system.
   mutating func abandon(_ end: CallEnd) -> [PhoneCallEffect] {
     hangUp(as: .declined) + conclude(end, as: .failed)
   }
 
-  /// Ends the call without an action of the call system's.
+  /// Ends the call without a request of the call system, and reports the end to it.
   private mutating func conclude(
     _ ending: CallEnd,
     as reason: CXCallEndedReason

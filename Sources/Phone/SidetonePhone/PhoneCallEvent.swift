@@ -3,7 +3,7 @@ import CallSecurity
 import SIPSignalling
 import VoiceEngine
 
-/// A request of the call system to a call.
+/// An action that the call system requests of a call.
 enum PhoneCallRequest: Equatable, Sendable {
   /// Invite the far side at a SIP URI.
   case start(uri: String)
@@ -15,7 +15,7 @@ enum PhoneCallRequest: Equatable, Sendable {
   case playDTMF([UInt8])
 }
 
-/// Something that happened to a call.
+/// An event of a call.
 enum PhoneCallEvent: Equatable, Sendable {
   /// An action to perform; one of the effects fulfils or fails it.
   case perform(PhoneCallRequest)
@@ -29,7 +29,7 @@ enum PhoneCallEvent: Equatable, Sendable {
   case accepted
   /// The call could not be answered.
   case acceptFailed(CallEnd)
-  /// The keys could not be agreed on, or there is no way for the voice.
+  /// The keys could not be agreed on, or there is no path for the voice.
   case mediaFailed(CallEnd)
   /// The stream could not start.
   case voiceFailed(String)
@@ -52,7 +52,7 @@ enum PhoneCallEvent: Equatable, Sendable {
   /// A re-INVITE could not be sent.
   case renegotiationFailed(String)
   case signallingEnded(SIPEndReason)
-  /// The status of the call that the far side was asked to place.
+  /// The SIP status of the call that the far side was asked to place (REFER).
   case transferProgressed(Int)
   /// The far side's host reports that no SIP phone listens there.
   case unreachable(String)
@@ -81,8 +81,8 @@ extension SecurityRule {
   /// The kinds of calls among which the first offer lets the far side choose.
   var firstChoice: EncryptionOffer.Choice { isEncryptionRequired ? .encryption : .any }
 
-  /// Returns the choice for the next offer to a far side that has refused an offer's media (488);
-  /// nil if none is left.
+  /// Returns the choice for the next offer to a far side that has refused an offer's media (488,
+  /// 606); nil if none is left.
   ///
   /// Phones that always encrypt refuse an offer that allows unencrypted calls. Phones that support
   /// described keys alone refuse one that requires a handshake. Some phones without encryption
@@ -106,14 +106,14 @@ enum PhoneCallEffect: Equatable, Sendable {
   case invite(uri: String, Attempt)
   /// Send 200 OK, then report `accepted` or `acceptFailed`.
   case accept(SIPCallID)
-  /// Answer the action that is being performed.
+  /// Fulfil the action that is being performed.
   case fulfill
   case fail
   /// End the dialog by CANCEL, BYE or a refusal.
   case hangUp(SIPCallID, as: SIPRefusal)
   /// Send a re-INVITE that holds or resumes.
   case sendHold(SIPCallID, Bool)
-  /// Query the far side's presence; may report `signallingEnded`.
+  /// Query the far side's presence; may report `present` or `signallingEnded`.
   case ask(SIPCallID)
   /// Ask the call system to hold the call; may report `mediaFailed`.
   case hold
@@ -133,6 +133,6 @@ enum PhoneCallEffect: Equatable, Sendable {
   /// Remember that the far side at an address was encrypted, and its identity if it has a lasting
   /// one.
   case remember(address: String, Fingerprint?)
-  /// Close the port and forget the call, which has ended so.
+  /// Close the port and forget the call, which has ended with this cause.
   case release(CallEnd)
 }

@@ -21,8 +21,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var isAnnounced = false
   /// The accounts to register, the default one first.
   public var accounts: [SIPAccount] = []
-  /// True to send and receive RTP at the address of the call alone, for a machine that has several
-  /// in one network; a call does not follow the machine to another network then.
+  /// True to bind RTP to the call's local address alone, for a machine with several addresses in
+  /// one network; a call does then not follow the machine to another network.
   public var bindsMediaToHost = false
   /// The policy for encrypting calls.
   public var security = SecurityPolicy.preferred
@@ -37,7 +37,7 @@ public struct PhoneConfiguration: Equatable, Sendable {
   /// Since libopus 1.5 this is the decoder's complexity as well: from 5 on, losses are concealed
   /// better, and at 10, low bit rates sound better.
   public var complexity = 9
-  /// True to let `packetFrames` and `bitrate` follow what the network does, if the far side can.
+  /// True to adapt packet length and bit rate to the network, if the far side supports that.
   public var adaptsPackets = true
   /// True to send redundancy under loss: copies if the far side accepts them (RFC 2198), else
   /// Opus's in-band FEC.
@@ -51,8 +51,8 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var takesAnonymousCalls = true
   /// Maximum number of simultaneous calls; further callers get 486 Busy Here.
   ///
-  /// Ringing calls of strangers do not count for the user's own calls, nor for callers known from
-  /// an earlier call or passed on by an account's server; so there may be more calls in all.
+  /// Ringing calls of strangers do not count against the user's own calls, nor against callers
+  /// known from an earlier call or passed on by an account's server, so there may be more in all.
   public var maximumCalls = 2
   /// The app's name on the call screen and in the list of recent calls; the program's name by
   /// default.
@@ -63,7 +63,7 @@ public struct PhoneConfiguration: Equatable, Sendable {
   public var devices = DeviceSelection.systemDefault
   /// The preferred device period, in seconds; nil leaves it to the session.
   ///
-  /// A longer one saves processor time and costs twice as much delay.
+  /// A longer one saves processor time; each millisecond more adds 2 ms of delay.
   public var ioBufferDuration: Double?
   /// True to set up sound cards by their profiles of ALSA's Use Case Manager, on machines without a
   /// sound server.

@@ -9,7 +9,7 @@ import SIPSignalling
 ///
 /// A value without I/O, like `PhoneCall`: every verb returns orders, which the phone carries out.
 struct PhoneControl: Sendable {
-  /// An effect and its call.
+  /// An effect for the phone to perform, and its call.
   struct Order: Equatable, Sendable {
     let call: UUID
     let effect: PhoneCallEffect
@@ -181,8 +181,7 @@ struct PhoneControl: Sendable {
 
   // MARK: Conferences
 
-  /// Adds a call to the conference of another one, or takes it out of its conference if that is
-  /// nil.
+  /// Adds a call to the conference of `other`, or takes it out of its conference if that is nil.
   mutating func setGroup(_ uuid: UUID, with other: UUID?) -> [Order] {
     guard index(of: uuid) != nil else { return [Order(call: uuid, effect: .fail)] }
     guard let other else {

@@ -10,7 +10,7 @@ public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
   case tooManyCalls
   /// The call is not connected, as the request needs it to be.
   case notConnected
-  /// The call has no address to call.
+  /// The address of a call's far side is not known.
   case noCallAddress
   /// The echo line has stopped.
   case stopped
@@ -18,17 +18,17 @@ public enum PhoneError: Error, Equatable, Sendable, CustomStringConvertible {
   case noTransferRequested
   /// The call has no words to compare: it is open, or the far side has no lasting identity.
   case noWords
-  /// The far side is not remembered, so its words cannot be either.
+  /// The far side is not remembered, so it cannot be marked as verified.
   case unknownPeer
-  /// A file cannot be written or used; its path, and why.
+  /// The file at a path cannot be written or used, for the given reason.
   case unusableFile(String, reason: String)
-  /// The memory of the far side at an address is damaged.
+  /// The record of the far side at an address is damaged.
   case damagedPeer(String)
   /// The local network cannot be searched, for the given reason.
   case unsearchableNetwork(String)
-  /// The voice of a call has no way: no local address, or no RTP port.
+  /// A call has no local address or no RTP port for its voice.
   case noMedia(String)
-  /// The sides of a call have no codec in common; its address.
+  /// The far side at an address has no codec in common with this side.
   case noCommonCodec(String)
 
   /// The reason in words.

@@ -7,11 +7,11 @@ public import VoiceEngine
 public enum PhoneEvent: Equatable, Sendable {
   /// The phone listens at these addresses.
   case registered(addresses: [String])
-  /// Calls to an account reach this machine through its server for the given seconds, before the
-  /// end of which the registration is renewed.
+  /// An account is registered at a server for the given seconds; the registration is renewed before
+  /// they end.
   case accountRegistered(String, server: String, seconds: Int)
-  /// Calls to an account do not reach this machine; registration is retried after the given
-  /// seconds, or never if that is nil.
+  /// An account is not registered; registration is retried after the given seconds, or never if
+  /// that is nil.
   case accountUnregistered(String, reason: String, retryingAfter: Int?)
   /// A step in the registration of an account, in words.
   case accountStep(String, String)
@@ -39,11 +39,12 @@ public enum PhoneEvent: Equatable, Sendable {
   case heldByFarSide(UUID)
   /// The far side has resumed a call.
   case resumedByFarSide(UUID)
-  /// A call has another far side from now on, by the word of an account's server (RFC 5876).
+  /// A call has another far side from now on, as an account's server asserts (RFC 5876).
   case renamed(UUID, to: String)
   /// The far side of a call was asked to call another one.
   case transferring(UUID, to: String)
-  /// The far side of a call asks this side to call another one: `Phone.acceptTransfer` does.
+  /// The far side of a call asks this side to call another one, for `Phone.acceptTransfer` or
+  /// `declineTransfer` to answer.
   case transferRequested(UUID, to: String)
   /// A call is in a conference with another.
   case joined(UUID, with: UUID)
@@ -51,7 +52,7 @@ public enum PhoneEvent: Equatable, Sendable {
   case separated(UUID)
   /// A call is being recorded to a file; the far side hears a tone.
   case recording(UUID, file: String)
-  /// A recording has ended, by itself if there is a reason.
+  /// A recording has ended; `reason` is its first error, nil without one.
   case recordingEnded(UUID, file: String, reason: String?)
   /// The far side sent a DTMF digit.
   case pressed(UUID, key: String)
@@ -71,7 +72,7 @@ public enum PhoneEvent: Equatable, Sendable {
   case mediaServicesLost
   /// The sound server is back, and so is the call's sound.
   case mediaServicesReset
-  /// Something went wrong that the user should know of.
+  /// A problem to show to the user, in words.
   case error(String)
 }
 
@@ -89,7 +90,6 @@ public struct CallStatistics: Equatable, Sendable {
   public let stream: StreamStatistics
   /// The device's figures.
   public let engine: EngineStatistics
-  /// False as long as the voice thread has no real-time scheduling: the system denied it, and no
-  /// service gave it.
+  /// True once the voice thread has real-time scheduling, from the system or from a service.
   public let isRealTime: Bool
 }

@@ -1,10 +1,10 @@
 import Dispatch
 import UDPTransport
 
-/// Reads a call's port while nothing else does, as during a hold, so that connectivity checks go
-/// on.
+/// Reads a call's port while there is neither a stream nor a handshake, as during a hold, so that
+/// connectivity checks are handled.
 ///
-/// Other packets would be too old by the time that they could be played, and are dropped.
+/// Other packets would be too old to be played later, and are dropped.
 ///
 /// **Life cycle:** it reads from its initialiser until `stop`. **Thread safety:** one owner; it
 /// reads on a queue of its own.

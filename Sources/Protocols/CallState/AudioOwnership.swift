@@ -8,7 +8,7 @@
 /// |---|---|---|---|
 /// | `inactive` | a call of P becomes audible | `activating(P)` | `activateAudio(P)` |
 /// | `activating(P)` | the session is active | `active(P)` | `audioActivated(P)` |
-/// | `activating(P)` | it is, for no call any more | `inactive` | `deactivateAudio(nil)` |
+/// | `activating(P)` | it is active, P has no audible call | `inactive` | `deactivateAudio(nil)` |
 /// | `activating(P)` | it could not be activated | `inactive` | P's audible calls end or hold |
 /// | `active(P)` | no call of P is audible | `inactive` | `deactivateAudio(P)` |
 ///
@@ -23,8 +23,8 @@ package enum AudioOwnership: Equatable, Sendable {
 extension CallControl {
   /// Notes that the session was activated as requested (R88).
   ///
-  /// If its calls have ended or are held by then, the provider hears of neither the activation nor
-  /// the deactivation.
+  /// If the provider's calls have ended or are held by then, it is notified of neither the
+  /// activation nor the deactivation.
   package mutating func audioActivated() {
     guard case .activating(let provider) = audio else { return }
     if calls.contains(where: { $0.isAudible && $0.provider == provider }) {

@@ -149,7 +149,7 @@ package enum IncomingRefusal: Error, Equatable, Sendable {
   case filteredByDoNotDisturb
 }
 
-/// Information of the user's lists about a caller.
+/// Entries for a caller in the user's block list, Do Not Disturb settings and call directory.
 package struct CallerScreening: Equatable, Sendable {
   /// True if the caller is on a block list.
   package var isBlocked: Bool
@@ -158,7 +158,7 @@ package struct CallerScreening: Equatable, Sendable {
   /// Label of the caller in the call directory; nil if there is none.
   package var label: String?
 
-  /// Creates the information about a caller, by default one that is on no list.
+  /// Creates the entries for a caller, by default one that is on no list.
   package init(isBlocked: Bool = false, isSilenced: Bool = false, label: String? = nil) {
     self.isBlocked = isBlocked
     self.isSilenced = isSilenced

@@ -24,8 +24,8 @@ extension CallControl {
     applyDue(at: now)
   }
 
-  /// Resumes the call that was held for another program, whose user has ended the other call (R75);
-  /// if it is over, the program before may resume its own.
+  /// Resumes the latest call held for another program, whose call the user has ended (R75); if none
+  /// is left, an earlier program may resume its own (`giveBack`).
   package mutating func takeBackFromOtherProgram(at now: Moment) {
     resumeLatestHeld(among: heldForOtherPrograms, at: now)
     applyDue(at: now)

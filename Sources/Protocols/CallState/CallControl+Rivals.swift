@@ -207,16 +207,16 @@ extension CallControl {
     if isGivenUp, isOnHold { resumeLatestHeld(at: now) }
   }
 
-  /// Notes that a call that the system asked to hold did not.
+  /// Notes that a call did not hold when the system asked it to.
   mutating func noteRefusedHold(of id: CallID) {
     askedToHold.forget(id)
     askedToHold.unheld.insert(id)
   }
 
-  /// The user ended the call that was active: the latest held one is resumed, or else that of
-  /// another program (R75).
+  /// Resumes the latest held call with its group, or else lets another program resume its own
+  /// (R75); does nothing if a call is active or about to be.
   ///
-  /// With a set of calls, only one of them is.
+  /// With a set of calls, only calls of the set are resumed.
   mutating func resumeLatestHeld(among those: Set<CallID>? = nil, at now: Moment) {
     let ending = Set(ledger.outstanding.filter { $0.kind == .end }.map(\.call))
     let held = calls.filter { call in

@@ -10,11 +10,12 @@ package import MediaCore
 /// The transitions of a call are in `Call`, those of an action in `ActionLedger`; the exclusion of
 /// calls (one is active at a time) is in `CallControl+Rivals`. Verbs, by caller:
 ///
-/// - the shell: `addProvider`, `configure`, `setHasDelegate`, `advance`, `audioActivated`,
+/// - the shell: `addProvider`, `configure`, `setHasDelegate`, `reset`, `advance`, `audioActivated`,
 ///   `audioActivationFailed`; for other programs: `makeWayForOtherProgram`,
 ///   `takeBackFromOtherProgram`
-/// - an app, wishing: `request`; answering: `answer`; telling: `reportIncoming`, `update`,
-///   `reportConnecting`, `reportConnected`, `reportEnded`, `invalidate`
+/// - an app: transactions by `request`; answers to actions by `answer`; reports by
+///   `reportIncoming`, `update`, `reportConnecting`, `reportConnected`, `reportEnded`; and
+///   `setRemark`, `invalidate`
 /// - the user: `decide`
 ///
 /// The audio session belongs to the provider whose call is audible: it is activated when one
@@ -38,7 +39,7 @@ package struct CallControl: Sendable {
     case audioActivated(ProviderID)
     /// Notify the provider that every call is void.
     case didReset(ProviderID)
-    /// Let the program whose call was held for one of ours resume it (R75).
+    /// Let another program resume the call that it held for a call of this program (R75).
     case giveBack
     /// A call is over and belongs into the list of recent calls.
     case recorded(CallRecord)
@@ -71,8 +72,10 @@ package struct CallControl: Sendable {
   var askedToHold = AskedToHold()
   /// Calls that are held, or being held, for a call of another program.
   var heldForOtherPrograms: Set<CallID> = []
-  /// True while a call of another program is active, which answering one of this program's makes
-  /// hold (R70); set by the shell.
+  /// True while a call of another program is active; answering a call of this program holds it
+  /// (R70).
+  ///
+  /// Set by the shell.
   package var isBusyElsewhere = false
 
   /// Creates a control without providers and calls.

@@ -1,6 +1,6 @@
 /// Content of the system's call screen: every call, and which of them awaits the user's choice.
 ///
-/// Values that are equal look the same.
+/// Equal values look the same, so only a change needs to be drawn.
 package struct CallPresentation: Equatable, Sendable {
   /// A call on the screen.
   package struct Entry: Equatable, Sendable {
@@ -10,7 +10,7 @@ package struct CallPresentation: Equatable, Sendable {
     package let provider: ProviderID
     /// True if this side placed it.
     package let isOutgoing: Bool
-    /// Phase of the call; an incoming one is `answering` until the app has answered (R45).
+    /// Phase of the call; an incoming one is `answering` until its answer is fulfilled (R45).
     package let phase: CallPhase
     /// True while the call is held.
     package let isOnHold: Bool
@@ -32,7 +32,7 @@ package struct CallPresentation: Equatable, Sendable {
 
   /// Calls that are not over, oldest first.
   package let calls: [Entry]
-  /// The incoming call that has the screen: the first that rings (R43); nil if none does.
+  /// The incoming call to show the choices for: the first that rings (R43); nil if none does.
   package let incoming: CallID?
   /// Options of the user for that call (R42, R71, R72); empty if there is none.
   package let choices: [AnswerChoice]

@@ -54,6 +54,6 @@ package struct CallRecord: Equatable, Sendable {
   package let ended: CallDate
   /// Result of the call.
   package let result: CallResult
-  /// True if the app can dial handles of that kind (R106).
+  /// True if the app can dial handles of the remote party's kind (R106); false without a handle.
   package let canBeCalledBack: Bool
 }

@@ -13,7 +13,7 @@ struct TransactionCheck {
   private var started: [CallID: ProviderID] = [:]
   private var answered: Set<CallID> = []
   private var ended: Set<CallID> = []
-  /// Pairs of calls to be grouped, by this transaction and by earlier ones without effect yet.
+  /// Pairs of calls to be grouped, by this transaction and by earlier ones not yet in effect.
   private var joined: [(call: CallID, other: CallID)]
 
   init(_ control: CallControl) {

@@ -1,15 +1,15 @@
 package import MediaCore
 
-/// Record of the packets received from a source, one bit each, for the report to the source (RFC
-/// 3611 section 4.1).
+/// Record of the packets received and lost from one source, for loss RLE report blocks (RFC 3611
+/// section 4.1).
 ///
-/// It holds the newest 2048 sequence numbers, five seconds of packets of 2.5 ms. Reports leave out
-/// the last few, which a packet in transit may still fill. A packet that arrives after its report
-/// stays reported as lost.
+/// It holds the newest 2048 sequence numbers: 5 s of packets of 2.5 ms. Reports leave out the
+/// newest eight, which may still be in transit. A packet that arrives after its report stays
+/// reported as lost.
 package struct LossMap: ~Copyable {
   private static var capacity: Int64 { 2_048 }
-  /// Most packets reported at a time: so many fit into a small datagram even if every other one is
-  /// lost.
+  /// Maximum number of packets in one report: 128 bit vectors, the worst case, fit into
+  /// `LossRuns.longestBlock` bytes.
   private static var longestReport: Int64 { 1_920 }
   private static var unsettled: Int64 { 8 }
 
@@ -116,7 +116,7 @@ package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
   package private(set) var count: Int
   private var offset: Int
   private var end: Int
-  /// The bit vector that was read last; `left` is the number of its bits that are still to be read.
+  /// The latest bit vector chunk; `left` is the number of its bits that are still to be read.
   private var bits: UInt16 = 0
   private var left = 0
 
@@ -134,8 +134,8 @@ package struct LossRuns: Equatable, Sendable, BitwiseCopyable {
     self.end = end
   }
 
-  /// Reads the next run of `datagram`, which must be the one that was read at first; nil at the
-  /// end.
+  /// Returns the next run in `datagram`, which must be the one passed to the initialiser; nil at
+  /// the end.
   ///
   /// All `count` packets of a run were received, or all were lost.
   @_noAllocation @_noLocks

@@ -23,7 +23,7 @@ package struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
   package var fractionLost: UInt8
   /// Packets lost since the beginning, -2^23 to 2^23 - 1.
   package var cumulativeLost: Int32
-  /// The highest sequence number with its cycles above it.
+  /// Extended highest sequence number received.
   package var highestSequence: UInt32
   /// Interarrival jitter in ticks of the RTP clock.
   package var jitter: UInt32
@@ -109,22 +109,22 @@ package struct RTCPSenderInformation: Equatable, Sendable, BitwiseCopyable {
 package enum RTCPItem: Equatable, Sendable, BitwiseCopyable {
   /// A sender report's first part.
   case senderInformation(ssrc: UInt32, RTCPSenderInformation)
-  /// A report block of either kind of report.
+  /// A report block of a sender report or receiver report.
   case report(reporter: UInt32, RTCPReportBlock)
-  /// The received and the lost packets, one by one.
+  /// A loss RLE report block (RFC 3611 section 4.1).
   case losses(reporter: UInt32, LossRuns)
   /// A BYE: the source leaves.
   case goodbye(ssrc: UInt32)
 }
 
-/// Walks over a compound RTCP packet without allocating.
+/// Iterator over the items of a compound RTCP packet, without allocation.
 ///
-/// Damaged parts end the walk.
+/// A malformed packet ends the iteration; a malformed block of an extended report ends that report.
 package struct RTCPReader: Sendable {
   private var packetOffset = 0
   private var blocksLeft = 0
   private var blockOffset = 0
-  /// The end of the extended report whose blocks are read at `blockOffset`; 0 while there is none.
+  /// End of the latest extended report, whose blocks are read at `blockOffset`; 0 before the first.
   private var extendedEnd = 0
   private var reporter: UInt32 = 0
 
@@ -224,7 +224,7 @@ package enum RTCPWriter {
   ///   - losses: the received and the lost packets of `block`'s source; those that are reported
   ///     here are not reported again.
   ///   - tellsLosses: true to report `losses`.
-  ///   - canonicalName: the CNAME, taken as sixteen hexadecimal digits of this number (RFC 7022).
+  ///   - canonicalName: the CNAME, written as sixteen hexadecimal digits (RFC 7022).
   ///   - isGoodbye: true to append a BYE.
   /// - Returns: its length in bytes.
   @_noAllocation @_noLocks

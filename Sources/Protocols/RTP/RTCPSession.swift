@@ -3,9 +3,9 @@ package import MediaCore
 /// The RTCP side of one stream: the times and contents of its reports, and the round-trip time that
 /// the far side's reports give (RFC 3550 sections 6.2 and 6.4).
 ///
-/// Pass it every item received, and call `takeReportDue` from time to time. Reports are sent every
-/// 0.75 to 1.25 of the interval; for one voice call the reduced minimum of RFC 3550 section 6.2
-/// (360 / session bandwidth in kb/s, seconds) is under 5 s, and 2 s is used.
+/// Pass it every item received, and call `takeReportDue` from time to time. Reports are 1.5 to
+/// 2.5 s apart, the first comes after 0.5 s. RFC 3550 section 6.2 allows an interval of 2 s from a
+/// session bandwidth of 180 kb/s on (360 s divided by the bandwidth in kb/s).
 package struct RTCPSession: Sendable {
   /// Seconds between the NTP era (1900) and the Unix epoch.
   private static var ntpEpochOffset: Int64 { 2_208_988_800 }
@@ -15,7 +15,7 @@ package struct RTCPSession: Sendable {
   package private(set) var roundTripNanoseconds: Int64?
   /// The round-trip time from the newest report; nil if it gave none.
   package private(set) var newestRoundTripNanoseconds: Int64?
-  /// True after the far side's BYE.
+  /// True after the far side's BYE, until its next sender report or `restart`.
   package private(set) var isFarGone = false
 
   private let localSSRC: UInt32
@@ -71,7 +71,7 @@ package struct RTCPSession: Sendable {
     }
   }
 
-  /// Forgets the reports of the source, as another takes its place.
+  /// Forgets the sender reports and BYE of the far side's source, for a change of source.
   @_noAllocation @_noLocks
   package mutating func restart() {
     lastSenderReport = nil
@@ -97,7 +97,7 @@ package struct RTCPSession: Sendable {
     return nil
   }
 
-  /// True if a report is due at `now`; the next one is then scheduled.
+  /// Returns true if a report is due at `now`, and then schedules the next one.
   @_noAllocation @_noLocks
   package mutating func takeReportDue(at now: MonotonicInstant) -> Bool {
     guard let due = nextReportDue else {
@@ -113,7 +113,7 @@ package struct RTCPSession: Sendable {
     return true
   }
 
-  /// The report block on the received source, at `now`.
+  /// Returns the report block on the received source at `now`, and starts the next loss interval.
   @_noAllocation @_noLocks
   package func reportBlock(
     on ssrc: UInt32,

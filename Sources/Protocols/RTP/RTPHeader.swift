@@ -52,7 +52,7 @@ package struct RTPPacket: Equatable, Sendable, BitwiseCopyable {
   /// Payload bytes without padding; zero is legal.
   package var payloadLength: Int
 
-  /// The payload's bytes.
+  /// Byte range of the payload in the datagram.
   package var payload: Range<Int> {
     @_noAllocation @_noLocks get { payloadOffset..<payloadOffset + payloadLength }
   }

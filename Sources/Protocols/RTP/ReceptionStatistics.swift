@@ -3,13 +3,13 @@ package import MediaCore
 /// Loss and jitter of one received source (RFC 3550 sections 6.4.1 and A.3, A.8).
 ///
 /// Call `begin` at the first packet of a source, then `receive` for each member packet, duplicates
-/// included. Time never goes backwards.
+/// included. Instants must not decrease.
 package struct ReceptionStatistics: Sendable {
   /// Packets received, duplicates included.
   package private(set) var received: Int64 = 0
   /// Interarrival jitter in ticks of the RTP clock (A.8).
   package private(set) var jitterTicks: Double = 0
-  /// The highest extended sequence number, counting wraps from zero as the RFC does.
+  /// Highest extended sequence number as `SequenceExtender` counts: 65,536 above the RFC's.
   package private(set) var highestSequence: Int64 = 0
 
   private let clockRate: SampleRate
@@ -35,7 +35,7 @@ package struct ReceptionStatistics: Sendable {
     receivedAtLastReport = 0
   }
 
-  /// Counts one packet that arrived at `instant`; without a timestamp it has no part in jitter.
+  /// Counts one packet that arrived at `instant`; a nil timestamp leaves it out of the jitter.
   @_noAllocation @_noLocks
   package mutating func receive(
     sequence: Int64,

@@ -1,10 +1,10 @@
 package import MediaCore
 
-/// One block of a redundant payload: a payload of its own, with a time of its own.
+/// One block of a redundant payload, with its own payload type and timestamp (RFC 2198 section 3).
 package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
-  /// The format of the block, 0 to 127.
+  /// Payload type of the block, 0 to 127.
   package var payloadType: UInt8
-  /// Ticks from its beginning to the packet's timestamp, 0 to 16383; 0 for the packet's own block.
+  /// Ticks from the block's timestamp to the packet's, 0 to 16383; 0 for the packet's own block.
   package var timestampOffset: Int
   /// Offset of its payload in the datagram.
   package var payloadOffset: Int
@@ -25,13 +25,13 @@ package struct RedundantBlock: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A payload that repeats earlier ones before its own (RFC 2198 section 3).
+/// A payload with copies of earlier payloads before its own (RFC 2198 section 3).
 ///
 /// `next` returns its blocks in their order: the oldest first, the packet's own last.
 package struct RedundantPayload: Sendable {
   /// Header bytes of a redundant block.
   package static var headerLength: Int { @_noAllocation @_noLocks get { 4 } }
-  /// Bytes before the packet's own block.
+  /// Header bytes of the packet's own block.
   package static var ownHeaderLength: Int { @_noAllocation @_noLocks get { 1 } }
   /// The longest block that can be repeated, in bytes.
   package static var longestBlock: Int { @_noAllocation @_noLocks get { 1_023 } }

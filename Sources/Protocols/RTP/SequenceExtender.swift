@@ -1,8 +1,8 @@
 /// Turns 16-bit sequence numbers into ones that never wrap (RFC 3550 appendix A.1).
 ///
-/// The extended number is the one nearest to the newest seen. `extend` only looks; `accept` moves
-/// the reference forward. Numbers start one cycle up, so that reordering before the first packet
-/// stays positive.
+/// The extended number is the one nearest to the newest accepted. `extend` changes nothing;
+/// `accept` moves the reference forward. Numbers start one cycle up (65,536), so that packets
+/// reordered before the first one stay positive.
 package struct SequenceExtender: Sendable {
   /// The newest extended number accepted, nil before the first.
   package private(set) var newest: Int64?

@@ -3,25 +3,23 @@ package import MediaCore
 /// Decides which packets belong to the stream: probation of new sources, jumps, restarts (RFC 3550
 /// appendix A.1).
 ///
-/// A new source is accepted from its second packet in sequence on, once the one before it has been
-/// silent for longer than between its packets: forged datagrams cannot take a stream over while it
-/// talks, and a conference bridge that changes its source in mid-sentence costs 60 ms at most. The
-/// very first source of a call is accepted at once, since waiting would cost its first word. The
-/// source before the present one needs ten packets to come back, as long as some of its packets may
-/// still be in transit.
+/// A new source is accepted from its second packet in sequence on, once the present source has been
+/// silent for `patience`: forged datagrams cannot take over a stream in use, and a conference
+/// bridge that changes its source in mid-sentence loses 60 ms at most. The first source of a call
+/// is accepted at once, so that its first word is not lost. The previous source needs ten packets
+/// to return while old packets of it may still be in transit.
 package struct SourceValidator: Sendable {
   /// Largest sequence jump that counts as loss; beyond it is a restart (RFC 3550 appendix A.1).
   package static var maximumDropout: Int64 { @_noAllocation @_noLocks get { 3_000 } }
   /// Number of packets that a late one may lie behind the newest.
   package static var maximumMisorder: Int64 { @_noAllocation @_noLocks get { 100 } }
-  /// Packets that may be lost between two of a source that comes back: not each of them arrives on
-  /// a bad network.
+  /// Maximum number of packets lost between two packets of a returning source.
   private static var returningDropout: UInt16 { @_noAllocation @_noLocks get { 20 } }
 
-  /// The shortest silence of a source before another one may follow, in nanoseconds.
+  /// Minimum of `patience` for packets that are not authenticated, in nanoseconds.
   private static var shortestSilence: Int64 { @_noAllocation @_noLocks get { 40_000_000 } }
-  /// The longest silence that is waited for, in nanoseconds: longer than between the packets of a
-  /// pause of discontinuous transmission.
+  /// Maximum of `patience`, in nanoseconds: longer than the packet interval of discontinuous
+  /// transmission.
   private static var longestSilence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
   /// The longest packet of voice in practice, in nanoseconds.
   private static var longestPacket: Int64 { @_noAllocation @_noLocks get { 60_000_000 } }
@@ -45,8 +43,8 @@ package struct SourceValidator: Sendable {
   private var candidate: (ssrc: UInt32, next: UInt16, seen: Int)?
   private var expectedAfterJump: UInt16?
   private let areAuthentic: Bool
-  /// Time between the last two packets of the source, in nanoseconds; before the second, that of
-  /// long packets.
+  /// Time between the last two packets of the source, in nanoseconds; `longestPacket` before the
+  /// second.
   private var spacing = longestPacket
   /// Time at which the present source replaced the one before.
   private var changedAt = MonotonicInstant(nanoseconds: 0)
@@ -61,15 +59,15 @@ package struct SourceValidator: Sendable {
     self.areAuthentic = areAuthentic
   }
 
-  /// Forgets all that it has seen, unless the present source is `ssrc`.
+  /// Resets the validator, unless the present source is `ssrc`.
   @_noAllocation @_noLocks
   package mutating func keep(_ ssrc: UInt32) {
     if let present = self.ssrc, present == ssrc { return }
     self = SourceValidator(areAuthentic: areAuthentic)
   }
 
-  /// Silence, in nanoseconds, after which another source may follow: half as long again as between
-  /// the last packets.
+  /// Silence, in nanoseconds, after which another source may follow: 1.5 times the last packet
+  /// interval, but 40 to 600 ms; 0 if packets are authenticated.
   package var patience: Int64 {
     @_noAllocation @_noLocks get {
       guard !areAuthentic else { return 0 }
@@ -77,7 +75,7 @@ package struct SourceValidator: Sendable {
     }
   }
 
-  /// Judges one packet that arrived at `now`.
+  /// Returns the verdict on a packet that arrived at `now`.
   @_noAllocation @_noLocks
   package mutating func judge(
     ssrc packetSSRC: UInt32,

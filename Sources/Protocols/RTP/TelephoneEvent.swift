@@ -1,6 +1,7 @@
 package import MediaCore
 
-/// A DTMF digit while it sounds, as one packet describes it (RFC 4733 section 2.3).
+/// Payload of one telephone-event packet: a DTMF digit and its duration so far (RFC 4733 section
+/// 2.3).
 package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   /// Bytes of a payload.
   package static var length: Int { @_noAllocation @_noLocks get { 4 } }
@@ -10,7 +11,7 @@ package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
   package var code: UInt8
   /// True in the packets that mark the end.
   package var isEnd: Bool
-  /// Level of the tone below full level, in dB, 0 to 63.
+  /// Power level of the tone in dBm0 without its minus sign, 0 to 63 (RFC 4733 section 2.3.4).
   package var volume: UInt8
   /// Duration so far, in ticks of the event's clock: the RTP clock, or one of 8 kHz.
   package var duration: UInt16
@@ -154,15 +155,15 @@ package struct TelephoneEventSender: ~Copyable {
 
 /// Receives each DTMF digit once, however many of its packets arrive or are lost.
 package struct TelephoneEventReceiver: Sendable {
-  /// Most ticks of events by which a late packet's event begins before the latest one: five seconds
-  /// of the slowest clock.
+  /// Largest distance of a late packet's event before the latest event, in event ticks: 5 s at
+  /// 8 kHz.
   private static var latestTicks: Int { @_noAllocation @_noLocks get { 40_000 } }
   /// The longest event that one timestamp can describe (RFC 4733 section 2.5.1.3).
   private static var longestSegment: Int { @_noAllocation @_noLocks get { 65_535 } }
 
   private let ticksPerEventTick: Int
   private var latest: (event: TelephoneEvent, began: RTPTimestamp)?
-  /// Beginnings of the events before the latest one, whose packets may still come.
+  /// Timestamps of the three events before the latest one, whose packets may still arrive.
   private var earlier: (RTPTimestamp?, RTPTimestamp?, RTPTimestamp?) = (nil, nil, nil)
 
   /// A receiver without events; a tick of their durations is `ticksPerEventTick` ticks of the RTP

@@ -3,10 +3,9 @@ package import MediaCore
 
 /// An Opus decoder for one voice, with mono output at 48 kHz whatever was encoded (RFC 6716).
 ///
-/// Decoding depends on the packets decoded before. So concealment runs in a copy of the decoder,
-/// for as long as it takes, and the decoder itself waits: packets that arrive late after all are
-/// decoded as if they had been in time. `pass` moves the decoder over a loss; without it, all that
-/// was concealed counts as lost.
+/// Decoding depends on the packets decoded before. Concealment therefore runs in a copy of the
+/// decoder, so that packets that arrive late are decoded as if they had been in time. `pass` moves
+/// the decoder over a loss; without it, all concealed frames count as lost.
 ///
 /// **Thread safety:** one thread at a time.
 @safe
@@ -130,8 +129,8 @@ package struct OpusVoiceDecoder: ~Copyable {
   /// frames, into `scratch` (at least 4,800 frames), and `conceal` goes on from its own state until
   /// `endConcealment`. Without concealment since the last packet nothing changes.
   ///
-  /// - Returns: false if `conceal` goes on from its own state; then it may be called before the
-  ///   next packet is decoded, for a cross-fade.
+  /// - Returns: false if `conceal` goes on from its own state; `conceal` may then be called before
+  ///   the next packet is decoded, for a cross-fade.
   @_noAllocation @_noLocks
   package mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard concealedFrames > 0 else { return true }

@@ -59,7 +59,8 @@ struct BaselineEstimator: ~Copyable {
     }
   }
 
-  /// Raises all stored minima, once everything is known to arrive `difference` later from now on.
+  /// Raises all stored minima by `difference` nanoseconds, when all packets are to arrive later by
+  /// that much.
   @_noAllocation @_noLocks
   mutating func raise(by difference: Int64) {
     for position in 0..<Self.slotCount where slots[position] < .max {

@@ -21,8 +21,8 @@ struct DelayHistogram: ~Copyable {
   private var total: Float = 0
   /// Weighted sum of all delays, in buckets, each limited to 16 more than four times the mean.
   private var sum: Float = 0
-  /// Weights of lost packets that a later packet repeated; `distances` holds by how many buckets
-  /// that one was sent later.
+  /// Weights of lost packets that a later packet repeated; `distances` holds how many buckets
+  /// later the repeating packets were sent.
   private var recoverable = FixedArray<Float>(repeating: 0, count: 8)
   private var distances = FixedArray<Int>(repeating: 0, count: 8)
   /// Number of entries of `recoverable` and `distances` in use: 0 on most links, which lose no
@@ -106,15 +106,14 @@ struct DelayHistogram: ~Copyable {
     }
   }
 
-  /// Returns the delay, in nanoseconds, at which waiting longer costs more than it saves.
+  /// Returns the delay, in nanoseconds, beyond which waiting costs more than it saves; 0 before the
+  /// first packet.
   ///
-  /// It is the longer of two: the delay that minimises itself plus the price of the missing packets
-  /// at `price.anywhere`, and the one up to `price.usualEnd` that does so at `price.usual`. The
-  /// share of missing packets is of a whole memory: a histogram that has just begun knows of no
-  /// good times, and must not take the first late packet for the rule. Packets that are not much
-  /// later cost less.
-  ///
-  /// Missing are packets that arrive later than the delay, and lost ones whose copy does.
+  /// It is the longer of two minima of delay plus the cost of missing packets: over all delays at
+  /// `price.anywhere`, and over delays up to `price.usualEnd` at `price.usual`. A packet is missing
+  /// if it arrives later than the delay; a lost one, if its copy does. Slightly late packets cost
+  /// less (`latenessScale`). Shares are of a full memory even before it has filled, so that the
+  /// first late packet of a call does not count as usual.
   @_noAllocation @_noLocks
   mutating func cheapest(at price: Price) -> Int64 {
     guard total > 0 else { return 0 }
@@ -274,8 +273,10 @@ struct DelayHistogram: ~Copyable {
     }
   }
 
-  /// Scales the delays within a period to one that is shorter, and subtracts the difference from
-  /// longer ones: the waits were spread over the longer period.
+  /// Adapts the delays to a callback period that falls from `long` to `short` nanoseconds.
+  ///
+  /// Delays within the old period are scaled, since waits are spread over the period; the
+  /// difference is subtracted from longer delays.
   @_noAllocation @_noLocks
   mutating func shrinkWaits(from long: Int64, to short: Int64) {
     let before = min(Int(long / Self.bucketNanoseconds), Self.bucketCount)

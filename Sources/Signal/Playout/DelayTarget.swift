@@ -32,8 +32,8 @@ package struct DelayTarget: ~Copyable {
   /// `youngTarget`.
   private static var youngNanoseconds: Int64 { 300_000_000 }
   private static var youngTarget: Int64 { 6_000_000 }
-  /// Largest rise of the baseline, in nanoseconds, that counts as jitter, as does one below twice
-  /// the median delay.
+  /// Largest rise of the baseline, in nanoseconds, that always counts as jitter; so does one of up
+  /// to twice the median delay.
   private static var rebaseStep: Int64 { 3_000_000 }
   /// Gap between two arrivals, in nanoseconds, from which on it counts as a pause.
   private static var continuity: Int64 { 200_000_000 }
@@ -41,7 +41,7 @@ package struct DelayTarget: ~Copyable {
   private static var rebaseKnowledge: Int64 { 1_000_000_000 }
   /// Largest jitter as a multiple of its mean; longer delays are stalls or redundancy.
   ///
-  /// Found like `price`: with 7, fewer early late packets are avoided; without a limit, calls with
+  /// Found like `price`: with 7, more packets are late early in a call; without a limit, calls with
   /// stalls wait 10 ms longer without benefit.
   private static var usualTail: Float { 9 }
   private static var choiceInterval: Int64 { 20_000_000 }
@@ -241,10 +241,10 @@ package struct DelayTarget: ~Copyable {
     return instant.nanoseconds - SampleRate.voice.nanoseconds(of: Int(mediaFrame)) - reference
   }
 
-  /// Adapts the learned delays to other waits for the playback callback.
+  /// Adapts the learned delays to a change of the waits for the playback callback.
   ///
-  /// Some packets will just miss a callback and wait one period more; those are learned as they
-  /// arrive, and so are the waits of longer periods.
+  /// Longer periods are not applied: their waits are learned as packets arrive, as are those of
+  /// packets that just miss a callback.
   @_noAllocation @_noLocks
   package mutating func noteWaits(_ change: WaitChange) {
     switch change {

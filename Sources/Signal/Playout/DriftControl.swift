@@ -5,9 +5,8 @@ import MediaCore
 /// An error of the delay is corrected with a time constant of two seconds, or of half a second if
 /// the delay is too short, which leads to concealment, or if it is more than half a millisecond too
 /// long in a call that has only begun or whose sender changed its packets. An error that lasts is
-/// drift: it is learned over a minute, and needs no error from then on. A network whose delay
-/// changes makes large errors for a short time, so no error teaches more than half a millisecond
-/// does.
+/// drift, which is learned over a minute and corrected from then on. Changes of the network's
+/// delay cause large errors for a short time, so learning limits the error to half a millisecond.
 ///
 /// In speech, a delay that moves shifts one part of a sentence against another, which PESQ detects
 /// if it is a millisecond or more: it moves slowly then, and fast in the pauses, since silence has

@@ -8,7 +8,7 @@ extension JitterBuffer {
     case stored(slot: Int)
     /// The packet is not needed: it arrived before, or is a copy that cannot be used.
     case duplicate
-    /// The packet is too late: something else was played in its place.
+    /// The packet is too late to be played, or belongs to a former time base.
     case late
   }
 
@@ -20,13 +20,14 @@ extension JitterBuffer {
     case decode(slot: Int, frames: FrameCount, lost: FrameCount)
     /// Decode the payload in `slot` and drop its first `skipping` frames.
     ///
-    /// More than the `lost` frames missing before it was concealed. Something else, or nothing yet,
-    /// was played in place of the dropped frames; if all are dropped, only the decoder's state
-    /// advances.
+    /// Returned if more was concealed than the `lost` frames missing before the packet, or if its
+    /// beginning is dropped to shorten the delay. If all frames are dropped, only the decoder's
+    /// state advances.
     case decodeLate(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
-    /// Decode the in-band redundancy in `slot`'s payload, which stands for the packet before it.
+    /// Decode the in-band FEC in `slot`'s payload: the `frames` right before that packet.
     ///
-    /// The rest is as for `decodeLate`.
+    /// Drop the first `skipping` of them; `lost` frames are missing before them. The packet itself
+    /// is decoded in a later step.
     case recover(slot: Int, frames: FrameCount, skipping: FrameCount, lost: FrameCount)
     /// Let the decoder conceal a loss.
     case conceal(frames: FrameCount)
@@ -64,7 +65,7 @@ extension JitterBuffer {
   package enum Stretch: Equatable, Sendable, BitwiseCopyable {
     /// No stretching, as the ratio suffices.
     case none
-    /// Remove up to this many frames; `isUrgent` relaxes the sound criterion.
+    /// Remove up to this many frames; from speech only if `isUrgent`.
     case shorten(frames: FrameCount, isUrgent: Bool)
     /// Insert up to this many frames.
     case lengthen(frames: FrameCount)

@@ -12,7 +12,8 @@ extension JitterBuffer {
 
   /// Notes that the loudspeaker is gone, or resumes after a stall.
   ///
-  /// Packets that arrive meanwhile cannot be played in time, and are dropped.
+  /// When playout resumes, the excess over the target delay is dropped. Delays are learned again
+  /// shortly after.
   @_noAllocation @_noLocks
   package mutating func noteInterruption() {
     isInterrupted = true

@@ -27,9 +27,9 @@ extension JitterBuffer {
   }
 
   /// Returns how many of the newest `unplayed` frames, all concealed, the next packet or its
-  /// redundancy can replace, as it has arrived meanwhile; 0 if it has not.
+  /// in-band FEC can replace; 0 if it has not arrived.
   ///
-  /// Take that many frames back (`takeBack`) before `next` is called.
+  /// Take that many frames back (`takeBack`) before calling `next`.
   @_noAllocation @_noLocks
   package func replaceableFrames(of unplayed: FrameCount) -> FrameCount {
     guard !phase.isSilent, let (packet, gap, missing) = following else { return 0 }

@@ -5,13 +5,14 @@ package import MediaCore
 /// Feed every packet of the stream to `insert`; ask `next` each time the decoder's output has run
 /// out, or earlier where `canDecodeAhead` or `canRepair` allows it, then do what it says;
 /// `correction` returns afterwards how the delay should change. All positions are frames at
-/// 48 kHz on the sender's media clock. Time never goes backwards.
+/// 48 kHz on the sender's media clock. Instants passed in must not decrease.
 ///
 /// | Expected | In the buffer | Result of `next` |
 /// |---|---|---|
-/// | any first packet | nothing | `silence` |
-/// | the first packet, or one after silence or a long gap | not yet due | `comfort` |
+/// | the first packet of the stream | nothing, or not yet due | `silence` |
 /// | the first packet of the stream | later than the target delay | `decodeLate`, its excess cut |
+/// | a packet after DTX silence | nothing, or not yet due | `comfort` |
+/// | a packet after a pause or a long loss | not yet due | `conceal` |
 /// | the next packet | it, or one after a gap too short to conceal | `decode` |
 /// | the next packet | a later one with in-band redundancy | `recover` |
 /// | the next packet | a later one without | `conceal` for the missing span |
@@ -25,7 +26,8 @@ package struct JitterBuffer: ~Copyable {
   private static var concealmentChunk: FrameCount { 480 }
   /// Shortest span that a decoder conceals, 2.5 ms at 48 kHz.
   private static var leastConcealment: FrameCount { @_noAllocation @_noLocks get { 120 } }
-  /// Concealment after which the output has long faded and the delay may change freely, in frames.
+  /// Length of concealment, 500 ms at 48 kHz, after which the voice has faded and the delay
+  /// may change freely.
   package static var fadedFrames: FrameCount { @_noAllocation @_noLocks get { 24_000 } }
   static var skipAhead: Int64 { @_noAllocation @_noLocks get { 20_000_000 } }
   private static var hopelessExcess: Int64 { 500_000_000 }
@@ -66,8 +68,7 @@ package struct JitterBuffer: ~Copyable {
   var steered: (begin: MonotonicInstant, last: MonotonicInstant)?
   /// True from an interruption until a packet is played again.
   var isInterrupted = false
-  /// End of the time for which delays are not learned: while the loudspeaker stalls, and just
-  /// after.
+  /// Arrival time from which on delays are learned again after a stall of the loudspeaker.
   var settledFrom = MonotonicInstant(nanoseconds: 0)
 
   /// A buffer that has received nothing.
@@ -77,7 +78,7 @@ package struct JitterBuffer: ~Copyable {
     drift = DriftControl(mechanisms)
   }
 
-  /// Notes that packets will wait for the playback callback for another time from now on.
+  /// Notes a change of the time for which packets wait for the playback callback.
   @_noAllocation @_noLocks
   package mutating func noteWaits(_ change: WaitChange) { target.noteWaits(change) }
 

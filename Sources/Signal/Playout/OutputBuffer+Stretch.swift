@@ -24,7 +24,8 @@ extension OutputBuffer {
   /// Removes one pitch period of at most `limit` frames from the unplayed speech.
   ///
   /// Returns the frames removed: 0 if too little is queued or any cut would be audible. Silence is
-  /// cut at any time, speech if `isUrgent` and the period resembles the next one by half.
+  /// cut at any time, speech if `isUrgent` and the period's correlation with the next is 0.5 or
+  /// more.
   @_noAllocation @_noLocks
   package mutating func shorten(limit: FrameCount, isUrgent: Bool) -> FrameCount {
     guard let (base, period) = findPeriod(limit: limit, likeness: isUrgent ? 0.5 : nil) else {

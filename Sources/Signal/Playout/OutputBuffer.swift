@@ -5,13 +5,13 @@ package import MediaCore
 ///
 /// Mono at 48 kHz.
 ///
-/// Append through `append`, play through `read`. A ratio other than 1 interpolates between samples
-/// (fourth order), which costs three frames of look-ahead and steers the delay.
+/// Append through `append`, play through `read`. A ratio other than 1, which steers the delay,
+/// interpolates between samples (fourth order); the newest three frames are kept for that.
 package struct OutputBuffer: ~Copyable {
-  /// The most that can be queued: two packets of 120 ms and some more.
+  /// Number of frames that can always be queued: more than two packets of 120 ms.
   package static var capacity: FrameCount { @_noAllocation @_noLocks get { 16_384 } }
   private static var storage: Int { 32_768 }
-  /// Number of played frames after which they are dropped, so that the same memory is used again.
+  /// Number of played frames after which their memory is reused.
   private static var heardFrames: Int { @_noAllocation @_noLocks get { 8_192 } }
 
   let mechanisms: PlayoutMechanisms

@@ -7,9 +7,9 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var usualPrice = true
   /// `DelayTarget`: delay costs more where talkers feel it.
   package var feltDelay = true
-  /// `DelayTarget`: the usual price ends where jitter ends.
+  /// `DelayTarget`: `usualPrice` applies within the reach of jitter only.
   package var jitterReach = true
-  /// `DelayTarget`: later packets than any seen so far are expected.
+  /// `DelayTarget`: the target allows for packets later than any so far.
   package var unseenTail = true
   /// `DelayTarget`: a higher target until 300 ms have been received.
   package var beginning = true
@@ -33,7 +33,7 @@ package struct PlayoutMechanisms: Equatable, Sendable, BitwiseCopyable {
   package var lateTrim = true
   /// `JitterBuffer`: the part of the first packet beyond the target is dropped.
   package var firstTrim = true
-  /// `JitterBuffer`: long excess is cut out of speech.
+  /// `JitterBuffer`: lasting excess delay is cut even in speech.
   package var urgentCut = true
   /// `DriftControl`: drift is learned.
   package var learnedDrift = true

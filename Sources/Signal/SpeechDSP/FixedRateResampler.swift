@@ -72,8 +72,8 @@ package struct FixedRateResampler: ~Copyable {
     }
   }
 
-  /// Converts as much of the first `count` frames of `input` as fits into `output` from `offset`
-  /// on.
+  /// Converts `count` frames of `input` from `start` on, as far as the result fits into `output`
+  /// from `offset` on.
   @_noAllocation @_noLocks
   package mutating func convert(
     _ input: borrowing SampleBuffer,
@@ -100,9 +100,9 @@ package struct FixedRateResampler: ~Copyable {
 
   /// Resets the filter and continues as if `history` had been the input so far.
   ///
-  /// Only its last 80 samples are used, the length of the filter where the output has the higher
-  /// rate. From then on the output is as long as the input, and late by half the filter. Output for
-  /// `history` itself is discarded; `scratch` must have room for a part of it at least.
+  /// Only its last 80 samples are used, the length of the filter if the output has the higher rate.
+  /// Output for `history` is discarded; `scratch` must have room for some of it. Later output lasts
+  /// as long as its input, delayed by half the filter.
   @_noAllocation @_noLocks
   package mutating func resume(
     after history: borrowing SampleBuffer,

@@ -3,17 +3,18 @@ package import MediaCore
 /// Clock of a sound device, which runs while its samples move and stops while they do not.
 ///
 /// A packet is in time or late by the loudspeaker's clock alone, so arrivals are measured by it.
-/// The monotonic clock runs on while a sound server stalls, or a machine gives it no time; measured
-/// by that clock, each stall would look like network jitter.
+/// While a sound server stalls, or the machine gives it no processor time, the monotonic clock runs
+/// on: measured by that, each stall would look like network jitter.
 ///
-/// A device reports its position in steps of a period or more. Between two of them this clock runs
-/// with the monotonic one, by a step at most; if the time of a step is known, from that time on.
+/// A device reports its position in steps of up to a period, some devices in longer ones. Between
+/// two steps this clock runs with the monotonic one, by a step at most; if the age of the position
+/// is known, it shows the position plus that age.
 package struct DeviceClock: Sendable {
   private static var longestStep: Int64 { 100_000_000 }
-  /// Time without a coarse step, in nanoseconds, after which a device counts as fine again.
+  /// Time without a coarse step, in nanoseconds, after which `step` is a period again.
   private static var memory: Int64 { 1_000_000_000 }
 
-  /// The device's time at the last update; its origin is the monotonic clock's at the first one.
+  /// Device time at the last update; it equals the monotonic time at the first one.
   package private(set) var now = MonotonicInstant(nanoseconds: 0)
 
   private var rate: SampleRate
@@ -128,10 +129,10 @@ package struct DeviceClock: Sendable {
     return max(before, now.advanced(byNanoseconds: -age))
   }
 
-  /// Returns the time from the monotonic `instant`, which is after the last update but one, to
-  /// `now`, in nanoseconds of this clock.
+  /// Returns the time from the monotonic `instant` to `now`, in nanoseconds of this clock.
   ///
-  /// It is a step of the device at most, since any longer wait is a stall of the program.
+  /// `instant` is after the update before the last. The result is at most a step of the device,
+  /// since any longer wait is a stall of the program.
   @_noAllocation @_noLocks
   package func wait(since instant: MonotonicInstant) -> Int64 {
     max(0, min(step, now.nanoseconds(since: time(of: instant))))

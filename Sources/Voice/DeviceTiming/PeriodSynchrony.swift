@@ -10,15 +10,15 @@ import MediaCore
 ///
 /// A device takes blocks if, in enough cycles, exactly one period is taken from cycle to cycle and
 /// nothing in mid-cycle. The beginning of a cycle is inferred from the earliest recent wake-ups, so
-/// that a thread that was woken late does not take the next cycle for late, too.
+/// that a thread that wakes late hardly shifts it.
 struct PeriodSynchrony: Sendable {
   private static var enoughLooks: Int { 16 }
   /// Number of cycles after which a device that has not shown itself to take blocks counts as
   /// continuous.
   private static var mostCycles: Int { 256 }
-  /// Divisor of the lateness by which equally late wake-ups move the assumed beginning of a cycle.
+  /// Divisor of a wake-up's lateness that gives the shift of the assumed beginning of cycles.
   private static var followShare: Int64 { 16 }
-  /// Number of periods without a cycle after which that no longer counts as a stall.
+  /// Number of periods without a cycle up to which the server counts as stalled.
   private static var longestStandstill: Int64 { 64 }
 
   private let block: FrameCount
@@ -149,7 +149,7 @@ struct PeriodSynchrony: Sendable {
     // A whole block: we came too late to see anything.
   }
 
-  /// Notes that the program looked at `instant` and `queued` frames were left.
+  /// Notes that `queued` frames were left when the program looked, at `instant`.
   @_noAllocation @_noLocks
   mutating func note(queued: FrameCount, at instant: MonotonicInstant) {
     if looks >= Self.enoughLooks, isUntouched(queued: queued) { untouched = instant }
@@ -165,8 +165,8 @@ struct PeriodSynchrony: Sendable {
     return instant.nanoseconds(since: cycle) < Self.longestStandstill * period
   }
 
-  /// Returns the nanoseconds since the last block was taken; nil if the device takes none, or if no
-  /// cycle was noted lately.
+  /// Returns the nanoseconds since the last block was taken; nil unless the device is known to take
+  /// blocks and a cycle began in the last four periods.
   @_noAllocation @_noLocks
   func age(at instant: MonotonicInstant) -> Int64? {
     guard looks >= Self.enoughLooks, let cycle else { return nil }
@@ -182,7 +182,7 @@ struct PeriodSynchrony: Sendable {
   }
 
   /// Returns the duration, in nanoseconds, of a stall of the server, the machine or the program
-  /// before `instant`; nil if cycles do not show it.
+  /// before `instant`; nil for a continuous device, and without a cycle in the last 64 periods.
   @_noAllocation @_noLocks
   func standstill(at instant: MonotonicInstant) -> Int64? {
     guard isPossible, let cycle else { return nil }

@@ -3,19 +3,23 @@ package import MediaCore
 /// Control of the fill of the playback buffer and of the time to write; latency is the fill when a
 /// sample is written.
 ///
-/// The goal is a period and a margin, which is left when a sound card asks for the next period. The
-/// margin begins at a period, or 10 ms if that is less; half of it is enough if threads wake in
-/// time. It is raised by a period after an underrun, and by half a period after a near miss. It is
-/// lowered by half a period after four quiet seconds, unless that would have been a near miss in
-/// them, or the margin would be less than twice the longest wake-up delay, or it was raised from
-/// that level lately: within eight seconds, and twice as long each time that happens soon again, up
-/// to two minutes. So a rare miss costs little delay, and a machine that always misses is not tried
-/// over and over. For the first time it is lowered after half a second, so that a call begins as it
-/// goes on; then, for four seconds, a program that wakes too late for that margin gets the former
-/// one back. A stall that a period more would not have bridged changes nothing, unless it is the
-/// second within eight seconds. The margin is also raised, and then kept, when the device takes
-/// nothing for 50 ms, or two periods, in the two seconds after its start; one that stalls later is
-/// waited for. An underrun while the device starts changes nothing, since many have one.
+/// The goal is a period and a margin, the frames that are left when a sound card asks for the next
+/// period. The margin begins at a period, or 10 ms if that is less; half of it is enough if threads
+/// wake in time.
+///
+/// - An underrun raises it by a period, and a near miss by half a period.
+/// - After four quiet seconds it is lowered by half a period, unless that would have been a near
+///   miss in them, the margin would be less than twice the longest wake-up delay, or it was raised
+///   from that level within the last eight seconds. The eight seconds double each time the lower
+///   level fails soon again, up to 128: a rare miss costs little delay, and a machine that always
+///   misses is not tried over and over.
+/// - Until it is raised for the first time, half a quiet second is enough, so that a call begins as
+///   it goes on. For four seconds after such a lowering, a program that wakes too late for the
+///   lower margin gets the former one back.
+/// - A stall that one more period would not have bridged changes nothing, unless it is the second
+///   within eight seconds; nor does a first underrun while the device starts, since many have one.
+/// - In the two seconds after its start, a device that takes nothing for 50 ms, or two periods if
+///   that is longer, raises the margin for good. One that stalls later is waited for.
 ///
 /// After a near miss the fill grows so slowly that the far side's voice can be resampled to match,
 /// since an earlier callback needs its frames earlier. After another near miss, or an underrun, the
@@ -35,7 +39,7 @@ package struct PlaybackLevel: Sendable {
   private static var firstQuietNanoseconds: Int64 { 500_000_000 }
   private static var leastPatience: Int64 { 8_000_000_000 }
   private static var mostPatience: Int64 { 128_000_000_000 }
-  /// Multiple of the patience within which another near miss doubles the patience.
+  /// Multiple of the patience within which another near miss or underrun doubles the patience.
   private static var soon: Int64 { 4 }
   /// Time, in nanoseconds or periods, whichever is longer, after which a device that takes nothing
   /// wants more.
@@ -48,7 +52,7 @@ package struct PlaybackLevel: Sendable {
 
   /// Goal of the fill right after a write: a period and the margin, in frames.
   ///
-  /// For a device that takes whole blocks, it is the sound that is left until they are taken.
+  /// For a device that takes whole blocks, it includes the rest of the block that is being played.
   package private(set) var goal: FrameCount
   /// Number of underruns.
   package private(set) var underruns = 0
@@ -74,8 +78,8 @@ package struct PlaybackLevel: Sendable {
   private var probationEnd: MonotonicInstant?
   private var lastStandstill: (at: MonotonicInstant, isForgiven: Bool)?
   private var lastTaken: MonotonicInstant?
-  /// Time of the last request for frames; `pause` is the time by which the device had run more than
-  /// a period since the one before, in nanoseconds.
+  /// Time of the last request for frames; `pause` is the time, less a period, by which the device
+  /// ran between the last two requests, in nanoseconds.
   private var served: MonotonicInstant?
   private var pause: Int64 = 0
   /// Longest `pause` since `quietSince`, in nanoseconds.
@@ -87,8 +91,8 @@ package struct PlaybackLevel: Sendable {
   /// Creates the fill control of a device with the given period and buffer, in frames at `rate`.
   ///
   /// The fill is at least one and a half periods, or one period and 5 ms if that is less. It is at
-  /// most sixteen periods or 100 ms, whichever is less, though four periods are allowed; and always
-  /// a period less than the buffer.
+  /// most sixteen periods or 100 ms, whichever is less, though four periods are allowed. It always
+  /// leaves room for a period in the buffer.
   package init(period: FrameCount, capacity: FrameCount, rate: SampleRate) {
     self.rate = rate
     let period = max(1, period)
@@ -141,8 +145,8 @@ package struct PlaybackLevel: Sendable {
   /// A write that is still due then does not mean that the program is late.
   package var isCatchingUp: Bool { @_noAllocation @_noLocks get { blocks.isCatchingUp } }
 
-  /// Returns the time to look how the device takes the frames written since it woke the program at
-  /// `instant`; nil if that is known.
+  /// Returns the time, in mid-cycle, to check whether the device has taken frames since it woke the
+  /// program at `instant`; nil if its kind is known.
   @_noAllocation @_noLocks
   package func timeToLook(at instant: MonotonicInstant) -> MonotonicInstant? {
     guard blocks.isUndecided else { return nil }

@@ -2,9 +2,10 @@ import MediaCore
 
 /// Alarm for one side of a device that has not moved for too long.
 package struct StallWatchdog: Sendable {
-  /// Time, in nanoseconds, after which a still sound server is gone, or a card's driver hangs.
+  /// Time without movement, in nanoseconds, that raises the alarm, unless four periods are longer:
+  /// the sound server is gone, or a driver hangs.
   private static let limit: Int64 = 1_000_000_000
-  /// Greatest time, in nanoseconds, that one turn counts, unless a period is longer.
+  /// Greatest time, in nanoseconds, that one call of `pass` adds, unless 1.25 periods are longer.
   ///
   /// A program that was stopped learns nothing of its devices meanwhile.
   private static let longestTurn: Int64 = 50_000_000

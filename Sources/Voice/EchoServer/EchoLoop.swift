@@ -16,8 +16,7 @@ package final class EchoLoop<
   Transport: PacketTransport & ~Copyable,
   Time: TimeSource
 > {
-  /// Longest lateness in nanoseconds after which echoing continues; after a longer one, a gap is
-  /// sent instead of a burst.
+  /// Lateness, in nanoseconds, beyond which periods are skipped: a gap is sent instead of a burst.
   private static var longestStall: Int64 { 200_000_000 }
   private static var reportNanoseconds: Int64 { 100_000_000 }
 

@@ -60,8 +60,8 @@ struct CaptureChain: ~Copyable {
     settings.isEmpty ? nil : try SpeechFilter(settings, blockFrames: blockFrames)
   }
 
-  /// Exchanges the filters for others, which then hold the old ones; what waits for a block is not
-  /// lost.
+  /// Exchanges the filters for those in `filter`, which receives the old ones; samples that wait
+  /// for a whole block are kept.
   @_noAllocation @_noLocks
   mutating func exchange(_ filter: inout SpeechFilter?, needsReference: Bool) {
     self.needsReference = needsReference

@@ -10,8 +10,8 @@ import MediaCore
 struct EchoReference: ~Copyable {
   private static var capacity: Int { 65_536 }
   private static var tolerance: Int64 { 480 }
-  /// Deviation, half a millisecond at 48 kHz, up to which the offset is not moved: the measurement
-  /// is noisier.
+  /// Smoothed deviation, half a millisecond at 48 kHz, up to which the offset is not moved, since
+  /// measurements are noisy.
   private static var steadiness: Float { @_noAllocation @_noLocks get { 24 } }
   /// Share of a new measurement in `lag`.
   private static var share: Float { @_noAllocation @_noLocks get { 1 / 256 } }

@@ -27,7 +27,7 @@ package struct EngineSettings: Equatable, Sendable {
   /// Times to record, for `takeStageTimes`.
   package var trace: Trace
 
-  /// Settings without filters and measurements.
+  /// Creates settings, by default without filters and measurements.
   package init(
     filters: SpeechFilterSettings = .init(),
     measurement: Measurement = .off,

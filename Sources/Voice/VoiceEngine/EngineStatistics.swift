@@ -4,9 +4,11 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var capturedFrames: Int64 = 0
   /// Frames played at 48 kHz.
   public var playedFrames: Int64 = 0
-  /// The monotonic time at which frame 0 of the capture would have entered the microphone.
+  /// Monotonic time, in nanoseconds, at which frame 0 of the capture would have entered the
+  /// microphone; `Int64.max` unless measured.
   public var captureOrigin = Int64.max
-  /// The monotonic time at which frame 0 of the playback would have left the loudspeaker.
+  /// Monotonic time, in nanoseconds, at which frame 0 of the playback would have left the
+  /// loudspeaker; `Int64.max` unless measured.
   public var playbackOrigin = Int64.max
   /// Capture faults so far.
   public var overruns = 0
@@ -22,7 +24,7 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var captureProcessingNanoseconds: Int64 = 0
   /// The delay of the loudspeaker's rate conversion, in nanoseconds.
   public var playbackProcessingNanoseconds: Int64 = 0
-  /// The highest microphone level since the last report, 0 to 1.
+  /// The highest microphone level, 0 to 1, since the statistics were last read.
   public var inputPeak: Float = 0
   /// True when the microphone or the loudspeaker is gone.
   public var isDeviceGone = false

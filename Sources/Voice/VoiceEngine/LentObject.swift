@@ -1,5 +1,5 @@
-/// A reference passed to the voice thread without reference counting, so that the last one never
-/// ends on it.
+/// A reference passed to the voice thread without reference counting, so that no object is released
+/// on that thread.
 ///
 /// **Ownership:** its maker (`VoiceStreams`, `VoiceEngine`) keeps the object alive until the loop
 /// has released it.

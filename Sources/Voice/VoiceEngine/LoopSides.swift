@@ -11,7 +11,7 @@ struct LoopMicrophone: ~Copyable {
   var stillness: StallWatchdog
   /// Time of the last read that returned frames; at first, the beginning of the loop.
   var lastRead: MonotonicInstant
-  /// Turns of the loop since then, up to 2.
+  /// Turns of the loop since `lastRead`, up to 2.
   var emptyTurns = 0
 
   init(
@@ -63,8 +63,8 @@ struct LoopLoudspeaker: ~Copyable {
 struct LoopWait: ~Copyable {
   /// Longest wait in nanoseconds, so that a stalled device does not keep reports from going out.
   ///
-  /// It is beyond the longest period, 4,096 frames at 8 kHz: a turn in the midst of one is taken
-  /// for the end of the packets' wait for it.
+  /// It exceeds the longest period, 4,096 frames at 8 kHz: a turn in mid-period would end the
+  /// measured wait of packets for playback too early.
   private static var longest: Int64 { 640_000_000 }
   /// Longest wait for a device that is polled at intervals, in nanoseconds.
   ///

@@ -1,7 +1,7 @@
 package import RealTime
 import Synchronization
 
-/// Real-time thread that runs a loop, and stops it.
+/// Real-time thread that runs a loop until `stop`.
 ///
 /// **Thread safety:** any thread but the loop's own.
 package final class LoopThread: Sendable {

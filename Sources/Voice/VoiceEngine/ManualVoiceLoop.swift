@@ -24,7 +24,7 @@ package final class ManualVoiceLoop<
   package private(set) var engineStatistics: EngineStatistics?
   /// Newest statistics of the stream, nil before the first tenth of a second.
   ///
-  /// The level in them is that of the turn of their report, and 0 in the turns after that.
+  /// The level in them is the highest since the report before.
   package private(set) var statistics: StreamStatistics?
 
   /// Starts `device`, with one stream over `transport`.
@@ -96,9 +96,9 @@ package final class ManualVoiceLoop<
     loop.replaceFilter(try FilterReplacement(settings))
   }
 
-  /// Look-ahead of the encoder, in nanoseconds.
+  /// Algorithmic delay of the codec, encoder and decoder, in nanoseconds.
   package var lookAheadNanoseconds: Int64 { box.stream.statistics.lookAheadNanoseconds }
 
-  /// Position of the playout; nil before the first packet and while a loss is concealed.
+  /// Position of the playout; nil before the first packet and while a loss or a silence is filled.
   package var playout: PlayoutPosition? { box.stream.playout }
 }

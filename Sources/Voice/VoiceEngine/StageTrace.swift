@@ -14,8 +14,8 @@ package enum VoiceStage: Int, CaseIterable, Hashable, Sendable, BitwiseCopyable 
   case encode
   /// The system call that sends.
   case send
-  /// Time from there to the kernel's timestamp of arrival, known of packets that return to their
-  /// sender.
+  /// Time from the system call to the kernel's timestamp of arrival, known only of packets that
+  /// return to their sender.
   case network
   /// Time from the arrival to the decoder, by the loudspeaker's clock.
   case playout

@@ -115,7 +115,7 @@ package final class StreamBox<Transport: PacketTransport & ~Copyable> {
     }
   }
 
-  /// Sends an RTCP report if one is due, or the last one.
+  /// Sends an RTCP report if one is due, or, if `isLast`, the last one with a BYE.
   func report(_ datagram: inout ByteBuffer, at now: MonotonicInstant, wall: Int64, isLast: Bool) {
     let length = stream.nextReport(
       into: &datagram,

@@ -10,7 +10,7 @@ package struct StreamTable<Transport: PacketTransport & ~Copyable>: ~Copyable {
   private var commands: RingConsumer<StreamCommand<Transport>>
   private var released: RingProducer<Int>
   private var ids = FixedArray<Int>(repeating: 0, count: 256)
-  /// Number of slots in use; those from here on are free.
+  /// Number of slots up to the last one in use; those after it are free.
   private var slotCount = 0
   private var boxes = FixedArray<LentObject<StreamBox<Transport>>>(repeating: .none, count: 256)
 

@@ -25,7 +25,7 @@ public final class VoiceEngine<
   private typealias Loop = VoiceLoop<Device, Transport, SystemTime>
   private typealias Change = DeviceChange<Device>
 
-  /// Replaced sides of devices and filters on their way to the voice thread, or back from it.
+  /// Replacements of device sides and filters that the voice thread may hold.
   private final class LentReplacements: Sendable {
     private struct State {
       var all: [any AnyObject & Sendable] = []
@@ -39,8 +39,8 @@ public final class VoiceEngine<
       state.withLock { if !$0.isClosed { $0.all.append(replacement) } }
     }
 
-    /// Removes `replacement`, whose contents is closed outside the lock, since that may take a
-    /// second.
+    /// Removes `replacement`, which the caller still holds: its contents are closed outside the
+    /// lock, since that may take a second.
     func remove(_ replacement: some AnyObject & Sendable) {
       state.withLock { $0.all.removeAll { $0 === replacement } }
     }
@@ -175,7 +175,7 @@ public final class VoiceEngine<
     exchange(replacement, by: .sides(LentObject(replacement)), until: replacement.done)
   }
 
-  /// Replaces the microphone's filters; streams go on, and what waits for a block is not lost.
+  /// Replaces the microphone's filters; streams go on, and samples that wait for a block are kept.
   ///
   /// Blocks until that is done, at most two seconds: a voice thread that hangs in a device takes
   /// them later. Throws SpeexDSP's error or the system's, and then nothing has changed.
@@ -231,9 +231,10 @@ public final class VoiceEngine<
 
   // MARK: Measurements
 
-  /// The frames captured and played so far, at 48 kHz; nil before the first tenth of a second.
+  /// Returns the frames captured and played so far, at 48 kHz; nil before the first tenth of a
+  /// second.
   ///
-  /// Leaves the levels to `statistics`.
+  /// The level that `statistics` returns next is not affected.
   package func movedFrames() -> (captured: Int64, played: Int64)? {
     control.withLock { control in
       control.readReport()
@@ -241,9 +242,9 @@ public final class VoiceEngine<
     }
   }
 
-  /// The newest statistics of the device side, nil before the first tenth of a second.
+  /// Returns the newest statistics of the device side, nil before the first tenth of a second.
   ///
-  /// The levels in it are the highest since the last call.
+  /// The level in them is the highest since the last call.
   package func statistics() -> EngineStatistics? {
     streams.collect()
     return control.withLock { control in

@@ -279,7 +279,7 @@ package struct RecordedSound: Equatable, Sendable {
   /// The far side's sound, as it was played.
   package var heard: [Float] = []
 
-  /// No sound.
+  /// Creates an empty sound.
   package init() {}
 
   /// Appends sound that follows.

@@ -1,7 +1,8 @@
 import MediaCore
 import RTP
 
-/// Notice that the far side sends another codec, encoded among the codes of digits (0 to 16).
+/// Notice that the far side sends another agreed codec, passed on as a code of 128 or more beside
+/// those of DTMF digits (0 to 16).
 package struct CodecNews: Equatable, Sendable {
   /// The payload type that it sends, 0 to 127.
   package let payloadType: UInt8
@@ -19,8 +20,8 @@ package struct CodecNews: Equatable, Sendable {
   }
 }
 
-/// Received DTMF digits that have not been taken yet, at most 16, and notices that the far side
-/// sends another agreed codec.
+/// Queue of received DTMF digits and of notices that the far side sends another agreed codec, at
+/// most 16 in all.
 struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var otherReceiver: TelephoneEventReceiver
@@ -73,7 +74,7 @@ struct DigitInbox: ~Copyable {
     count += 1
   }
 
-  /// Counts a packet of another codec that was agreed on.
+  /// Counts a packet of another agreed codec, and queues a notice after three in a row.
   @_noAllocation @_noLocks
   mutating func noteOther(_ payloadType: UInt8) {
     others += 1
@@ -86,7 +87,7 @@ struct DigitInbox: ~Copyable {
   @_noAllocation @_noLocks
   mutating func noteOwn() { others = 0 }
 
-  /// Removes and returns the code of the next digit, nil if there is none.
+  /// Removes and returns the code of the next digit or notice, nil if there is none.
   @_noAllocation @_noLocks
   mutating func take() -> UInt8? {
     guard count > 0 else { return nil }

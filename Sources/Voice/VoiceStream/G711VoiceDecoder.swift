@@ -75,11 +75,11 @@ struct G711VoiceDecoder: ~Copyable {
     return concealment.say(narrowband, count: count, into: &samples)
   }
 
-  /// Moves the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
-  /// continues a sound of its own until `endConcealment`.
+  /// Prepares the decoder for the packet after a loss of `frames`; returns false if more than that
+  /// was concealed.
   ///
-  /// Each packet is decoded by itself. The sound before it only lasts for as long as the resampler
-  /// looks ahead.
+  /// `conceal` then goes on from its own state until `endConcealment`. Each packet is decoded by
+  /// itself: the sound before it matters to the resampler alone, for 3 ms.
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     guard concealedFrames > 0 else { return true }

@@ -10,8 +10,8 @@ import Playout
 /// the frame before (RFC 6716 section 4.3.2.1), and libopus before 1.5 makes some tens of
 /// milliseconds too loud after a lost one.
 struct GapFiller: ~Copyable {
-  /// Length in frames of the decoder's concealment `alone`, of its `fading` into the background,
-  /// and of the time after a gap in which what is decoded may be too loud.
+  /// Lengths in frames of the decoder's concealment `alone`, of its `fading` into the background,
+  /// and of the `settling` after a gap, in which decoded sound may be too loud.
   struct ConcealmentFrames {
     var alone: FrameCount
     var fading: FrameCount
@@ -23,15 +23,16 @@ struct GapFiller: ~Copyable {
   /// Length of a span, 5 ms at 48 kHz, of which forty are remembered.
   private static var spanFrames: FrameCount { @_noAllocation @_noLocks get { 240 } }
   private static var spanCount: Int { @_noAllocation @_noLocks get { 40 } }
-  /// The far side's loudest power fades by 1 dB in a second: people speak up and calm down.
+  /// Factor by which the far side's loudest power fades in a span, 1 dB in a second: people speak
+  /// up and calm down.
   private static var fadePerSpan: Float { @_noAllocation @_noLocks get { 0.998_85 } }
-  /// Growth in a frame of a limit that is reached after a gap, 5 dB in a second: where one gap
-  /// follows another all the time, a louder voice comes through nevertheless.
+  /// Growth per frame of a limit that sound after a gap has reached, 5 dB in a second, so that a
+  /// louder voice comes through even where one gap follows another.
   private static var growth: Float { @_noAllocation @_noLocks get { 0.000_024 } }
-  /// The same once the decoder has settled, 200 dB in a second.
+  /// Growth per frame of that limit once the decoder has settled, about 190 dB in a second.
   private static var release: Float { @_noAllocation @_noLocks get { 0.001 } }
-  /// Power of -20 dBFS, below which nothing is limited after a gap: the gap may have been a word's
-  /// beginning.
+  /// Power of -20 dBFS, below which nothing is limited after a gap, since the gap may hide
+  /// the beginning of a word.
   private static var quietPower: Float { @_noAllocation @_noLocks get { 0.01 } }
 
   private let isOn: Bool
@@ -53,7 +54,7 @@ struct GapFiller: ~Copyable {
   private var gain: Float = 1
   /// The power that the far side reaches when it is loud; 0 before the first span.
   private var loudPower: Float = 0
-  /// Frames left in which what is decoded may be too loud.
+  /// Number of frames that the decoder still needs to settle after a gap.
   private var settling: FrameCount = 0
   /// True from a gap on until the decoder has settled and the limiter has let go.
   private var isSettling = false
@@ -129,7 +130,7 @@ struct GapFiller: ~Copyable {
     return (energy, peak)
   }
 
-  /// Notes that the last `frames` were not played.
+  /// Notes that the last `frames` of concealment were not played.
   @_noAllocation @_noLocks
   mutating func takeBack(_ frames: FrameCount) {
     filledFrames = max(0, filledFrames - frames)

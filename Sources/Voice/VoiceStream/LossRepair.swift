@@ -18,9 +18,9 @@ struct LossRepair: ~Copyable {
 
   /// Frames that were concealed for the loss, or half a second after `restart`.
   private(set) var concealed: FrameCount = 0
-  /// Frames that were decoded after it.
+  /// Frames that were decoded after the loss.
   private(set) var decodedAfter: FrameCount = 0
-  /// Number of those that still depend on the concealment, as the decoder has not converged.
+  /// Number of the first of these that depend on the concealment, as the decoder has not converged.
   private(set) var converging: FrameCount = 0
   /// Frames of a packet that could not be decoded, which the decoder has yet to pass over.
   private var undecodable: FrameCount = 0
@@ -38,7 +38,7 @@ struct LossRepair: ~Copyable {
   @_noAllocation @_noLocks
   mutating func close() { (concealed, decodedAfter) = (0, 0) }
 
-  /// Forgets the loss, and lets nothing of the former source continue, as another has taken over.
+  /// Forgets the loss and the former source's sound, as another source has taken over.
   @_noAllocation @_noLocks
   mutating func restart() {
     (concealed, decodedAfter) = (JitterBuffer.fadedFrames, 0)

@@ -2,7 +2,8 @@ import MediaCore
 
 /// Conversion of a stream's RTP timestamps into frames at 48 kHz that never wrap.
 struct MediaClock: Sendable {
-  /// Valid frames: within two years of the first, so that no sum of them overflows.
+  /// Valid frames: from 8 months before the first to 2 years after it, so that no sum of them
+  /// overflows.
   private static var known: Range<Int64> { @_noAllocation @_noLocks get { 1 &<< 33..<1 &<< 42 } }
   private static var first: Int64 { @_noAllocation @_noLocks get { 1 &<< 40 } }
 
@@ -19,7 +20,8 @@ struct MediaClock: Sendable {
     newest = nil
   }
 
-  /// Returns the frame of a timestamp, the one nearest to the newest so far.
+  /// Returns the frame of a timestamp, which is taken to be less than half a wrap from the last
+  /// one.
   @_noAllocation @_noLocks
   mutating func frame(at raw: RTPTimestamp) -> Int64 {
     guard let newest else {

@@ -252,8 +252,8 @@ struct PayloadDecoder: ~Copyable {
     return telephone?.conceal(into: &samples, frames: frames) ?? 0
   }
 
-  /// Moves the decoder over a loss of `frames`, to the packet after it; returns false if `conceal`
-  /// continues a sound of its own (`OpusVoiceDecoder.pass`).
+  /// Prepares the decoder for the packet after a loss of `frames`; returns false if `conceal` goes
+  /// on from its own state (`OpusVoiceDecoder.pass`).
   @_noAllocation @_noLocks
   mutating func pass(_ frames: FrameCount, using scratch: inout SampleBuffer) -> Bool {
     if let isFollowed = opus?.pass(frames, using: &scratch) { return isFollowed }

@@ -66,7 +66,8 @@ public struct StreamConfiguration: Equatable, Sendable {
   /// True to adapt packets to the far side's reports; `packetFrames` and `bitrate` are then for
   /// links with losses or jitter.
   ///
-  /// Only if redundant payloads are agreed, which shows that the far side plays such a stream well.
+  /// It takes effect only if redundant payloads are agreed, which shows that the far side plays
+  /// such a stream well.
   package var adaptsPackets = false
   /// True to let Opus send in-band redundancy when the far side reports loss and accepts no copies.
   package var usesInBandRedundancy: Bool

@@ -40,7 +40,7 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var removedFrames: Int64 = 0
   /// Frames at 48 kHz that time-stretching has added.
   public var addedFrames: Int64 = 0
-  /// The highest level received since the last report, 0 to 1.
+  /// The highest level received, 0 to 1, since the statistics were last read.
   public var outputPeak: Float = 0
   /// Sends and receives that ended with an ICMP refusal since the last packet received.
   public var refusals: Int = 0
@@ -48,7 +48,7 @@ public struct StreamStatistics: Equatable, Sendable, BitwiseCopyable {
   public var silenceNanoseconds: Int64 = 0
   /// True after the far side's RTCP BYE.
   public var isFarGone = false
-  /// The encoder's look-ahead in nanoseconds.
+  /// Algorithmic delay of the codec, encoder and decoder, in nanoseconds.
   public var lookAheadNanoseconds: Int64 = 0
 
   @_noAllocation @_noLocks

@@ -96,8 +96,8 @@ package struct VoiceReceiver: ~Copyable {
     payload.isEmpty ? nil : decoder.frames(of: datagram, in: payload)
   }
 
-  /// True if packets of `packetFrames` follow each other without a gap from the one that is played
-  /// next to this one.
+  /// True if packets of `packetFrames` each, without a gap between them, lead from the packet
+  /// expected next to the one with these numbers.
   @_noAllocation @_noLocks
   func isSteady(to sequence: Int64, mediaFrame: Int64, packetFrames: FrameCount) -> Bool {
     guard packetFrames > 0, let next = jitterBuffer.expected else { return false }

@@ -40,7 +40,7 @@ package struct VoiceStream: ~Copyable {
   private var lastReceived: MonotonicInstant?
   private var digits: DigitInbox
 
-  /// A stream that has sent and received nothing.
+  /// Creates a stream that has sent and received nothing.
   ///
   /// - Parameter configuration: the parameters that signalling agreed.
   /// - Throws: the codec's or the resampler's error.
@@ -76,8 +76,8 @@ package struct VoiceStream: ~Copyable {
 
   /// Returns true if `frames` captured frames may be sent back.
   ///
-  /// An echo that sends no more packets than have arrived cannot be turned on a third party. They
-  /// are as long as the last one received, up to 60 ms.
+  /// An echo that sends no more packets than have arrived cannot be turned on a third party. Its
+  /// packets are at least as long as the last one received, 5 to 60 ms.
   @_noAllocation @_noLocks
   package mutating func mayEcho(_ frames: FrameCount) -> Bool {
     // Not below 5 ms: a service has many calls, and an echo is no conversation.
@@ -103,7 +103,7 @@ package struct VoiceStream: ~Copyable {
     sender.push(samples, count: count, isMuted: isMuted)
   }
 
-  /// Advances the media time by `frames` at 48 kHz that were lost in a capture fault.
+  /// Advances the media time by `frames` at 48 kHz that are not sent.
   @_noAllocation @_noLocks
   package mutating func skip(_ frames: FrameCount) {
     sender.skip(frames)
@@ -442,11 +442,11 @@ package struct VoiceStream: ~Copyable {
 
   // MARK: Playing
 
-  /// Notes that packets will wait for the playback callback for another time from now on.
+  /// Notes a change of the time that packets wait for the playback callback.
   @_noAllocation @_noLocks
   package mutating func noteWaits(_ change: WaitChange) { voice.noteWaits(change) }
 
-  /// Notes that the loudspeaker stalled, and resumes now.
+  /// Notes that the loudspeaker is gone, or resumes after a stall.
   @_noAllocation @_noLocks
   package mutating func noteInterruption() { voice.noteInterruption() }
 

@@ -9,8 +9,8 @@ struct TrxProgram: CallProgram {
   private let sending: [String]
   private let receiving: [String]
 
-  /// Creates trx with packets of `frame` samples at 48 kHz, a sound card's buffer and a jitter
-  /// buffer of so many milliseconds, and a bit rate of `kilobits` kbit/s.
+  /// Creates trx with packets of `frame` frames at 48 kHz, a sound card's buffer of `buffer` and a
+  /// jitter buffer of `jitter` milliseconds, and a bit rate of `kilobits` kbit/s.
   init(frame: Int, buffer: Int, jitter: Int, kilobits: Int) {
     name = "trx -f \(frame) -m \(buffer) -j \(jitter) -b \(kilobits)"
     sending = ["-c", "1", "-f", "\(frame)", "-m", "\(buffer)", "-b", "\(kilobits)"]

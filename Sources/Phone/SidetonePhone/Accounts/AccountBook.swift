@@ -135,7 +135,7 @@ public struct AccountBook: Sendable {
 
   /// Changes the book while no other program does.
   ///
-  /// Passwords are changed outside: their folder may be the same, and has the same lock.
+  /// Passwords must not be changed in `body`: the lock of their folder may be the same.
   ///
   /// - Returns: the keys of passwords that no account's relay needs any more.
   private func change(_ body: (inout Contents) -> Void) throws -> Set<String> {

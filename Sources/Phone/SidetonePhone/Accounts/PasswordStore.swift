@@ -25,9 +25,9 @@ struct PasswordStore: Sendable {
     return keyring?.secret(with: Self.attributes(address))
   }
 
-  /// Stores a password, and returns the place in words.
+  /// Stores a password in the keyring, or else in the file, and returns the place in words.
   ///
-  /// Throws an `IdentityError` if it can be stored nowhere.
+  /// Throws an `IdentityError` if the file cannot be read or written.
   func set(_ password: String, of address: String) throws -> String {
     let label = "Sidetone: \(address)"
     if let keyring, keyring.set(password, label: label, attributes: Self.attributes(address)) {

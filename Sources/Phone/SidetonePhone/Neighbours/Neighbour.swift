@@ -4,8 +4,8 @@ import SIPSignalling
 
 /// A phone that announces itself on the local network (DNS-SD, RFC 6763).
 ///
-/// Anybody in the network can announce anything: the name proves nothing. The fingerprint does once
-/// a call with it is encrypted.
+/// Announcements are not authenticated. Only an encrypted call proves that the far side has the
+/// identity of `fingerprint`.
 public struct Neighbour: Equatable, Sendable {
   /// The name that it announces.
   public let name: String
@@ -22,11 +22,11 @@ public struct Neighbour: Equatable, Sendable {
 
 /// A change among the phones on the local network.
 public enum NeighbourEvent: Equatable, Sendable {
-  /// A phone has appeared, or announces something else than before.
+  /// A phone has appeared, or has changed its announcement.
   case arrived(Neighbour)
   /// A phone has disappeared.
   case left(Neighbour)
-  /// All phones that are there now have been reported.
+  /// All phones present at the beginning have been reported.
   case complete
   /// The network cannot be searched.
   case failed(String)

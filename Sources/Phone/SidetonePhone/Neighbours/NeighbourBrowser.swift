@@ -43,8 +43,8 @@ public final class NeighbourBrowser: Sendable {
     continuation.finish()
   }
 
-  /// Returns the phones that are there, once all have been found, or after the given time at the
-  /// latest.
+  /// Returns the phones on the local network, once all have been found, or those found within
+  /// `patience`.
   ///
   /// Throws a `PhoneError` if the network cannot be searched.
   public static func neighbours(within patience: Duration = .seconds(5)) async throws -> [Neighbour]

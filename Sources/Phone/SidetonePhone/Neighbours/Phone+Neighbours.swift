@@ -3,7 +3,7 @@ import DesktopServices
 public import Foundation
 
 extension ServicePublisher.Announcement {
-  /// The announcement of a phone on the local network; nil if it is not to be found there.
+  /// The announcement of a phone on the local network; nil if it is not to be announced.
   ///
   /// A phone that listens at given addresses alone is not announced: others would find all
   /// addresses of its machine. If its user has chosen no name, `name` is announced.
@@ -49,7 +49,7 @@ extension Phone {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Announces this phone on the local network, if it is to be found there.
+  /// Announces this phone on the local network, if the configuration asks for that.
   func announce(at addresses: [String]) {
     let announcement = ServicePublisher.Announcement(
       of: configuration,

@@ -19,7 +19,7 @@ final class CallRecording: @unchecked Sendable {
   private let onFailure: @Sendable (CallRecording) -> Void
   /// Number of samples that wait for the disk.
   private let backlog = Atomic<Int>(0)
-  /// True once the disk is too far behind: it is given no more, even if it catches up.
+  /// True once the disk is too far behind: later sound is dropped, even if it catches up.
   private let isLate = Atomic<Bool>(false)
   private var handle: FileHandle?
   /// The first error, in words; nil without one.
@@ -81,8 +81,8 @@ final class CallRecording: @unchecked Sendable {
 
   /// Writes the rest, closes the file, and returns the first error in words; nil without one.
   ///
-  /// It waits for a hanging disk for five seconds, and not at all if that is too far behind
-  /// already. Sound that the disk accepts later is written nevertheless.
+  /// Waits for the disk for five seconds at most, and not at all if it is too far behind already.
+  /// Pending sound is still written after that.
   func close() async -> String? {
     let slow = "the disk was too slow"
     let isAnswered = Flag(isLate.load(ordering: .relaxed))

@@ -3,8 +3,8 @@ import VoiceEngine
 /// Aligns the two sides of a call sample by sample: the user on the left, the far side on the
 /// right.
 ///
-/// The two arrive at their devices' pace. If one stays behind for long, as a side without a device
-/// does, silence is inserted for it. A value without I/O.
+/// Each side arrives at the pace of its device. Silence is inserted for a side that is more than
+/// half a second behind, such as one without a device. A value without I/O.
 struct StereoAlignment: Equatable {
   private var left: [Float] = []
   private var right: [Float] = []

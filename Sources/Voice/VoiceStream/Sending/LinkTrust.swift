@@ -37,7 +37,7 @@ struct LinkTrust: Sendable, BitwiseCopyable {
   private(set) var isGiven = true
   private let good: (loss: Double, jitter: Int64)
   private let bad: (loss: Double, jitter: Int64)
-  /// Time since which the link has looked well; nil if that is not known.
+  /// Time since which the link has looked well; nil before the first report and after a failure.
   private var wellSince: MonotonicInstant?
   private var patience = Self.firstPatience
 

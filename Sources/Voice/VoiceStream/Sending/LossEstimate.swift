@@ -1,11 +1,11 @@
 import MediaCore
 
-/// Share of packets that stays lost, by the number of packets after which a copy is sent.
+/// Estimate of the share of packets that stay lost, by the distance of their copies in packets.
 ///
 /// It is fed with the runs of the far side's loss reports; of a run of `r` lost packets a copy that
 /// is sent `reach` packets later leaves `r - reach` lost.
 struct LossEstimate: ~Copyable {
-  /// Latest copy that is considered, in packets.
+  /// Greatest distance of a copy that is considered, in packets.
   static var farthest: Int { @_noAllocation @_noLocks get { 8 } }
   /// Half-life of an observation, in nanoseconds.
   private static var halfLife: Double { 8e9 }
@@ -60,8 +60,8 @@ struct LossEstimate: ~Copyable {
     expected > 0 ? lost[reach] / expected : 0
   }
 
-  /// Returns the farthest copy, in packets, up to which each further packet of waiting repairs more
-  /// than `gain` of all packets.
+  /// Returns the greatest distance of a copy, in packets, up to which each further packet of
+  /// waiting repairs more than `gain` of all packets.
   @_noAllocation @_noLocks
   func reach(gaining gain: Double) -> Int {
     var reach = 0

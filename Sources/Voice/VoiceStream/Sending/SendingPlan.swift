@@ -11,8 +11,7 @@ struct SendingPlan: Sendable, BitwiseCopyable {
   var bitrate: Int
   /// Number of earlier payloads that each packet repeats (RFC 2198).
   var redundancyDepth: Int
-  /// Number of packets by which the oldest copy was first sent earlier; the others lie evenly
-  /// between.
+  /// Distance of the oldest copy from its original, in packets; the other copies are spaced evenly.
   var redundancyReach: Int
   /// Packet loss that in-band redundancy is made for, 0 to 25 %; 0 for none.
   var expectedLossPercent: Int

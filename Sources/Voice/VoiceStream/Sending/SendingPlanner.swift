@@ -75,8 +75,8 @@ struct SendingPlanner: ~Copyable {
   private var bitrate: Int
   /// Trust in the link with packets of 5 ms.
   private var short = LinkTrust(good: (0.01, 10_000_000), bad: (0.02, 20_000_000))
-  /// Trust in the link with packets of 2.5 ms; one that loses enough for copies has no room for
-  /// them.
+  /// Trust in the link with packets of 2.5 ms, which carry no copies: losses that call for copies
+  /// end it.
   private var shortest = LinkTrust(good: (0.000_5, 2_000_000), bad: (0.002, 5_000_000))
   /// Frames captured since the last decision; `coarseFrames` are those that came in blocks of 5 ms
   /// or more.
@@ -146,7 +146,7 @@ struct SendingPlanner: ~Copyable {
     losses.rescale(from: former, to: plan.packetFrames)
   }
 
-  /// Takes in the far side's report, at `now`, of the packets that arrived and that did not.
+  /// Processes the runs of received and lost packets that the far side reported at `now`.
   @_noAllocation @_noLocks
   mutating func receive(
     _ runs: LossRuns,

@@ -13,7 +13,7 @@ package struct SendingPosition: BitwiseCopyable, Sendable {
 }
 
 // SAFETY: the position belongs to the stream that took the source: an atomic flag lets one do so.
-/// An RTP source that outlives the streams of a call, one after the other.
+/// An RTP source that the streams of a call use one after the other.
 ///
 /// After a hold it continues with the numbers that follow (RFC 3550 section 5.1), and it sends one
 /// BYE, at the call's end.
@@ -69,7 +69,7 @@ package final class SendingSource: @unchecked Sendable {
 }
 
 extension VoiceStream {
-  /// Returns the numbers, at `now`, of the source that it sends as.
+  /// Returns the position of the stream's source at `now`.
   package func position(at now: MonotonicInstant) -> SendingPosition { sender.position(at: now) }
 
   /// Continues as the source of another stream that ended at `position`.

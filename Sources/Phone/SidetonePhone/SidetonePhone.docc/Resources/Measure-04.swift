@@ -33,7 +33,7 @@ func stages(_ figures: CallStatistics) -> [(name: String, milliseconds: Double)]
   ]
 }
 
-/// Prints the stages, and their sum.
+/// Prints the period, the stages, and their sum.
 func printStages(_ figures: CallStatistics) {
   let period = milliseconds(figures.engine.capturePeriodNanoseconds)
   print(String(format: "The period is %.1f ms.", period))
