@@ -1,7 +1,7 @@
-import SRTP
 import Testing
 
 @testable import SIPSignalling
+@testable import SRTP
 
 /// Keys in the description (SDES, RFC 4568).
 struct DescribedKeysTests {
@@ -26,10 +26,25 @@ struct DescribedKeysTests {
     #expect(key.attribute == String(text.dropLast(5)))
   }
 
+  /// Phones name the key that their packets carry (`MKI`), with the lifetime or without.
+  @Test(arguments: [
+    ("|1:1", [1]), ("|2^31|1:4", [0, 0, 0, 1]), ("|1048576|258:2", [1, 2]),
+    ("|7:10", [0, 0, 0, 0, 0, 0, 0, 0, 0, 7]),
+  ])
+  func identifiersOfKeysAreRead(ending: String, identifier: [UInt8]) throws {
+    let text = "1 AES_CM_128_HMAC_SHA1_32 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR"
+    let key = try #require(DescribedKey(attribute: text + ending))
+    #expect(key.profile == .aes128CMSHA1Tag32 && key.key.identifier == identifier)
+    #expect(key.attribute == text)
+  }
+
   @Test(arguments: [
     "", "1", "x AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR",
     "1 F8_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR",
-    "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|1:32",
+    "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|1:129",
+    "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|1:0",
+    "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|256:1",
+    "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|1:4|2^20",
     "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR UNENCRYPTED_SRTP",
     "1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVe", "1 AES_CM_128_HMAC_SHA1_80 inline:",
     "1 AES_CM_128_HMAC_SHA1_80 inline:????", "1 AES_CM_128_HMAC_SHA1_80 PS1uQCVe",
@@ -48,6 +63,9 @@ struct DescribedKeysTests {
     let old = try #require(callee.answer(to: [caller.own[1]]))
     #expect(old.agreed.profile == .aes128CMSHA1Tag80 && old.answer.tag == 2)
     #expect(caller.agreed(by: [old.answer]) == old.agreed.swapped)
+    let short = try #require(callee.answer(to: [caller.own[2]]))
+    #expect(short.agreed.profile == .aes128CMSHA1Tag32 && short.answer.tag == 3)
+    #expect(caller.agreed(by: [short.answer]) == short.agreed.swapped)
     #expect(callee.answer(to: []) == nil && caller.agreed(by: []) == nil)
   }
 

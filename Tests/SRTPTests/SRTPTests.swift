@@ -54,6 +54,46 @@ struct SRTPTests {
     #expect(ends.receiver.dropped == 0)
   }
 
+  /// Packets name the key that protects them (MKI): before the tag (RFC 3711 section 3.1), with GCM
+  /// at the end (RFC 7714 section 8.2).
+  ///
+  /// Some phones announce that and leave it out.
+  @Test(arguments: SRTPProfile.allCases)
+  func identifiersOfKeysAreTakenOff(profile: SRTPProfile) throws {
+    let keys = try randomKeys(profile, seed: 3)
+    let identifier: [UInt8] = [0, 0, 0, 1]
+    let named = try #require(
+      SRTPMasterKey(
+        key: keys.local.key,
+        salt: keys.local.salt,
+        identifier: identifier,
+        for: profile
+      )
+    )
+    let ends = try Ends(profile, seed: 3)
+    ends.receiver = try SRTPReceiver(profile, named)
+    let report: [UInt8] = [0x80, 201, 0, 1] + bigEndian(7)
+    for number in 0..<100 {
+      let packet =
+        number % 10 == 9 ? report : rtp(UInt16(number), Array(repeating: 1, count: number))
+      let kind: SRTPSessionKeys.Kind = packet == report ? .control : .media
+      var protected = try #require(ends.protect(packet))
+      let trailer = profile == .aeadAES128GCM ? 0 : profile.tagLength(of: kind)
+      if number % 3 > 0 {
+        protected.insert(contentsOf: identifier, at: protected.count - trailer)
+      }
+      #expect(ends.unprotect(protected) == packet)
+    }
+    #expect(ends.receiver.dropped == 0)
+  }
+
+  /// The short tag is for RTP alone (RFC 4568 section 6.2.2).
+  @Test func reportsKeepTheLongTag() throws {
+    let ends = try Ends(.aes128CMSHA1Tag32)
+    #expect(ends.protect(rtp(1, [1, 2]))?.count == 12 + 2 + 4)
+    #expect(ends.protect([0x80, 201, 0, 1] + bigEndian(7))?.count == 8 + 4 + 10)
+  }
+
   /// A header with sources of a conference and an extension stays readable, and is authenticated.
   @Test(arguments: SRTPProfile.allCases)
   func longHeadersAreKept(profile: SRTPProfile) throws {

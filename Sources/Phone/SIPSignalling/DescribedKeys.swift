@@ -15,9 +15,9 @@ struct DescribedKey: Equatable {
 
   /// Parses an attribute's value; nil if it is damaged or not supported.
   ///
-  /// Not supported are unknown ciphers, several keys, an identifier in each packet (MKI), and
-  /// session parameters that change how packets are protected; a window for replays (`WSH`) does
-  /// not (RFC 4568 section 6.3.6), nor does one that begins with a dash.
+  /// Not supported are unknown ciphers, several keys, and session parameters other than a replay
+  /// window of 64 packets or more (`WSH`, RFC 4568 section 6.3.6) and optional ones, which begin
+  /// with a dash.
   init?(attribute: String) {
     let parts = attribute.split(separator: " ")
     guard parts.count >= 3,
@@ -26,17 +26,37 @@ struct DescribedKey: Equatable {
       let profile = SRTPProfile.allCases.first(where: { $0.name == parts[1] }),
       parts[2].hasPrefix("inline:"), !parts[2].contains(";")
     else { return nil }
-    let fields = parts[2].dropFirst("inline:".count).split(separator: "|")
-    // Beside the key there may be a lifetime, which no call outlasts; an identifier has a colon.
+    // Beside the key there may be a lifetime, which no call outlasts, and an identifier, which has
+    // a colon.
+    var fields = parts[2].dropFirst("inline:".count).split(separator: "|")
+    var identifier: [UInt8]? = []
+    if fields.count > 1, let last = fields.last, last.contains(":") {
+      identifier = Self.identifier(last)
+      fields.removeLast()
+    }
     guard let text = fields.first, fields.count <= 2, fields.allSatisfy({ !$0.contains(":") }),
+      let identifier,
       let bytes = Self.decode(String(text)), bytes.count >= profile.keyLength,
       let key = SRTPMasterKey(
         key: Array(bytes[..<profile.keyLength]),
         salt: Array(bytes[profile.keyLength...]),
+        identifier: identifier,
         for: profile
       )
     else { return nil }
     self.init(tag: tag, profile, key)
+  }
+
+  /// Parses an identifier, `VALUE:BYTES` (RFC 4568 section 6.1); nil if it is damaged.
+  private static func identifier(_ text: Substring) -> [UInt8]? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let length = Int(parts[1]), (1...128).contains(length),
+      let value = UInt64(parts[0]), length >= 8 || value >> (8 * UInt64(length)) == 0
+    else { return nil }
+    return (0..<length).map { place in
+      let shift = 8 * (length - 1 - place)
+      return shift < 64 ? UInt8(truncatingIfNeeded: value >> UInt64(shift)) : 0
+    }
   }
 
   private static func mayBeIgnored(_ parameter: Substring) -> Bool {
@@ -76,6 +96,7 @@ struct DescribedKeys {
     own = [
       DescribedKey(tag: 1, .aeadAES128GCM, try .random(for: .aeadAES128GCM)),
       DescribedKey(tag: 2, .aes128CMSHA1Tag80, try .random(for: .aes128CMSHA1Tag80)),
+      DescribedKey(tag: 3, .aes128CMSHA1Tag32, try .random(for: .aes128CMSHA1Tag32)),
     ]
   }
 

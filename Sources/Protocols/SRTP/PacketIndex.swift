@@ -1,9 +1,9 @@
-/// Record of the packets received from one source, by their index: the sequence number with the
-/// roll-over counter above it (RFC 3711 sections 3.3.1 and 3.3.2).
+/// Replay list of one source: the packets received, by their index, which is the sequence number
+/// with the roll-over counter above it (RFC 3711 sections 3.3.1 and 3.3.2).
 ///
-/// Nothing changes before a packet has been authenticated.
+/// Only `accept` changes it, which is for authenticated packets.
 struct PacketIndex: BitwiseCopyable {
-  /// Number of packets that a late one may lie behind the newest: 2.5 s of the shortest packets.
+  /// Size of the replay window, in packets: 2.5 s of the shortest packets.
   static var reach: Int64 { 1_024 }
 
   /// Index of the newest packet; negative before the first.
@@ -17,8 +17,8 @@ struct PacketIndex: BitwiseCopyable {
   /// The record of a source from which nothing was received.
   static var none: PacketIndex { @_noAllocation @_noLocks get { PacketIndex() } }
 
-  /// The index of the packet with a sequence number: the possible one nearest to the newest; nil if
-  /// that is out of range.
+  /// Returns the index for a sequence number: the nearest one to the newest packet's (RFC 3711
+  /// section 3.3.1); nil if that is not in 0 to 2^48 - 1.
   @_noAllocation @_noLocks
   func index(of sequenceNumber: UInt16) -> Int64? {
     guard newest >= 0 else { return Int64(sequenceNumber) }
@@ -36,7 +36,7 @@ struct PacketIndex: BitwiseCopyable {
     return seen[word] & bit == 0
   }
 
-  /// Notes an authenticated packet.
+  /// Adds an authenticated packet to the record.
   @_noAllocation @_noLocks
   mutating func accept(_ index: Int64) {
     if index > newest {

@@ -29,7 +29,8 @@ struct SRTPCipher: ~Copyable {
     /// The word that is authenticated with the packet: the roll-over counter of SRTP, the index of
     /// SRTCP with its flag.
     let word: UInt32
-    /// True if GCM authenticates the word as well: SRTP has it in the nonce (RFC 7714 section 8.1).
+    /// True if GCM authenticates `word` as well, as for SRTCP; SRTP's IV contains it (RFC 7714
+    /// section 8.1).
     let hasWord: Bool
 
     @_noAllocation @_noLocks
@@ -41,7 +42,9 @@ struct SRTPCipher: ~Copyable {
     }
   }
 
-  private let profile: SRTPProfile
+  private let isGCM: Bool
+  /// Bytes of the tag.
+  let tagLength: Int
   private let isSealing: Bool
   private let context: OpaquePointer
   private let mac: UnsafeMutablePointer<crypto_mac>
@@ -52,8 +55,13 @@ struct SRTPCipher: ~Copyable {
   private static var wordAt: Int { @_noAllocation @_noLocks get { 16 } }
   private static var codeAt: Int { @_noAllocation @_noLocks get { 20 } }
 
-  /// A cipher that encrypts if `isSealing`, else decrypts.
-  init(_ profile: SRTPProfile, _ keys: SRTPSessionKeys, isSealing: Bool) throws(SRTPError) {
+  /// A cipher for one kind of packets that encrypts if `isSealing`, else decrypts.
+  init(
+    _ profile: SRTPProfile,
+    _ kind: SRTPSessionKeys.Kind,
+    _ keys: SRTPSessionKeys,
+    isSealing: Bool
+  ) throws(SRTPError) {
     guard keys.cipherKey.count == profile.keyLength, keys.salt.count == profile.saltLength,
       keys.authenticationKey.count == 20
     else { throw .wrongKeyLength }
@@ -62,7 +70,8 @@ struct SRTPCipher: ~Copyable {
       ? unsafe crypto_gcm(keys.cipherKey, isSealing ? 1 : 0)
       : unsafe crypto_counter(keys.cipherKey)
     guard let context = unsafe made else { throw .outOfMemory }
-    self.profile = profile
+    isGCM = profile == .aeadAES128GCM
+    tagLength = profile.tagLength(of: kind)
     self.isSealing = isSealing
     unsafe self.context = context
     unsafe mac = .allocate(capacity: 1)
@@ -77,20 +86,11 @@ struct SRTPCipher: ~Copyable {
     unsafe mac.deallocate()
   }
 
-  /// Bytes of the tag.
-  var tagLength: Int {
-    @_noAllocation @_noLocks get {
-      switch profile {
-      case .aeadAES128GCM: 16
-      case .aes128CMSHA1Tag80: 10
-      }
-    }
-  }
-
   /// Encrypts a datagram in place and writes its tag at `tagAt`, or decrypts it and compares the
   /// tag.
   ///
-  /// Returns false if the tag does not match, and then the datagram is void.
+  /// Returns false if the tag does not match or the layout does not fit; the contents of the
+  /// datagram are then undefined.
   @_noAllocation @_noLocks
   mutating func apply(
     to datagram: inout ByteBuffer,
@@ -105,8 +105,7 @@ struct SRTPCipher: ~Copyable {
     let length = CInt(truncatingIfNeeded: layout.end - layout.header)
     let start = unsafe datagram.address + layout.header
     let tag = unsafe datagram.address + tagAt
-    switch profile {
-    case .aeadAES128GCM:
+    if isGCM {
       return unsafe crypto_gcm_apply(
         context,
         scratch.address + Self.ivAt,
@@ -118,32 +117,25 @@ struct SRTPCipher: ~Copyable {
         length,
         tag
       ) == 1
-    case .aes128CMSHA1Tag80:
-      // What is authenticated is encrypted (RFC 3711 section 3.3).
-      if !isSealing {
-        digest(datagram, count: layout.end)
-        guard unsafe crypto_equal(tag, scratch.address + Self.codeAt, 10) == 1 else {
-          return false
-        }
-      }
-      guard
-        unsafe crypto_counter_apply(context, scratch.address + Self.ivAt, start, length) == 1
-      else { return false }
-      guard isSealing else { return true }
-      digest(datagram, count: layout.end)
-      for offset in 0..<10 { datagram[tagAt + offset] = scratch[Self.codeAt + offset] }
-      return true
     }
+    // What is authenticated is encrypted (RFC 3711 section 3.3).
+    if !isSealing {
+      digest(datagram, count: layout.end)
+      guard unsafe crypto_equal(tag, scratch.address + Self.codeAt, tagLength) == 1 else {
+        return false
+      }
+    }
+    guard unsafe crypto_counter_apply(context, scratch.address + Self.ivAt, start, length) == 1
+    else { return false }
+    guard isSealing else { return true }
+    digest(datagram, count: layout.end)
+    for offset in 0..<tagLength { datagram[tagAt + offset] = scratch[Self.codeAt + offset] }
+    return true
   }
 
   // The IV (RFC 3711 section 4.1.1, RFC 7714 sections 8.1 and 9.1), and the word.
   @_noAllocation @_noLocks
   private mutating func prepare(_ nonce: Nonce, _ word: UInt32) {
-    let isGCM: Bool
-    switch profile {
-    case .aeadAES128GCM: isGCM = true
-    case .aes128CMSHA1Tag80: isGCM = false
-    }
     let ssrcAt = isGCM ? 2 : 4
     let indexAt = isGCM ? 6 : 8
     for offset in 0..<16 { scratch[Self.ivAt + offset] = salt[offset] }
@@ -192,8 +184,8 @@ struct SRTPCiphers: ~Copyable {
     control: SRTPSessionKeys,
     isSealing: Bool
   ) throws(SRTPError) {
-    let mediaCipher = try SRTPCipher(profile, media, isSealing: isSealing)
-    let controlCipher = try SRTPCipher(profile, control, isSealing: isSealing)
+    let mediaCipher = try SRTPCipher(profile, .media, media, isSealing: isSealing)
+    let controlCipher = try SRTPCipher(profile, .control, control, isSealing: isSealing)
     self.media = mediaCipher
     self.control = controlCipher
     isTagFirst = profile == .aeadAES128GCM

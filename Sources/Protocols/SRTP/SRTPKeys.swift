@@ -1,6 +1,6 @@
 import CCrypto
 
-/// An error in the making of keys or ciphers.
+/// An error of key derivation or cipher setup.
 package enum SRTPError: Error, Equatable, Sendable {
   /// A key, a salt or a counter is not of the cipher's length.
   case wrongKeyLength
@@ -13,12 +13,20 @@ package enum SRTPError: Error, Equatable, Sendable {
 package struct SRTPMasterKey: Equatable, Sendable {
   let key: [UInt8]
   let salt: [UInt8]
+  /// The identifier that packets under this key carry (MKI, RFC 3711 section 3.1); empty for none.
+  let identifier: [UInt8]
 
   /// A master key; nil if a length is not the profile's.
-  package init?(key: [UInt8], salt: [UInt8], for profile: SRTPProfile) {
+  package init?(
+    key: [UInt8],
+    salt: [UInt8],
+    identifier: [UInt8] = [],
+    for profile: SRTPProfile
+  ) {
     guard key.count == profile.keyLength, salt.count == profile.saltLength else { return nil }
     self.key = key
     self.salt = salt
+    self.identifier = identifier
   }
 }
 

@@ -1,7 +1,7 @@
 import MediaCore
 import RTP
 
-/// The fields of a datagram that SRTP has to know without understanding the rest.
+/// The header fields of RTP and RTCP packets that SRTP needs.
 enum SRTPPacket {
   /// Number of bytes of SRTCP's header that stay readable.
   static var controlHeader: Int { @_noAllocation @_noLocks get { 8 } }
@@ -10,14 +10,14 @@ enum SRTPPacket {
   /// The flag of an encrypted SRTCP packet.
   static var encryptedFlag: UInt32 { @_noAllocation @_noLocks get { 0x8000_0000 } }
 
-  /// True for RTCP, on a port that both share (RFC 5761).
+  /// True for RTCP on a port that RTP and RTCP share (RFC 5761).
   @_noAllocation @_noLocks
   static func isControl(_ datagram: borrowing ByteBuffer) -> Bool {
     RTCPPacketType.isRTCP(secondByte: datagram[1])
   }
 
-  /// Number of bytes of an RTP header with its extension; nil if the datagram has none or is too
-  /// short.
+  /// Length in bytes of the RTP header with contributing sources and extension; nil if the datagram
+  /// is not RTP or is too short.
   @_noAllocation @_noLocks
   static func mediaHeader(of datagram: borrowing ByteBuffer, length: Int) -> Int? {
     guard length >= 12, length <= datagram.count, datagram[0] >> 6 == 2 else { return nil }

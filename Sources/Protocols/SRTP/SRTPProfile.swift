@@ -4,12 +4,15 @@ public enum SRTPProfile: Equatable, Sendable, CaseIterable {
   case aeadAES128GCM
   /// AES-128 in counter mode with HMAC-SHA1, a tag of 10 bytes (RFC 3711), for older phones.
   case aes128CMSHA1Tag80
+  /// The same with a tag of 4 bytes on packets of RTP, for phones that have no other.
+  case aes128CMSHA1Tag32
 
   /// The profile's name in SDP (RFC 4568 section 6.2, RFC 7714 section 14.1).
   public var name: String {
     switch self {
     case .aeadAES128GCM: "AEAD_AES_128_GCM"
     case .aes128CMSHA1Tag80: "AES_CM_128_HMAC_SHA1_80"
+    case .aes128CMSHA1Tag32: "AES_CM_128_HMAC_SHA1_32"
     }
   }
 
@@ -18,6 +21,7 @@ public enum SRTPProfile: Equatable, Sendable, CaseIterable {
     switch self {
     case .aeadAES128GCM: 7
     case .aes128CMSHA1Tag80: 1
+    case .aes128CMSHA1Tag32: 2
     }
   }
 
@@ -27,6 +31,13 @@ public enum SRTPProfile: Equatable, Sendable, CaseIterable {
   /// Bytes of a master salt.
   package var saltLength: Int { self == .aeadAES128GCM ? 12 : 14 }
 
-  /// Bytes that protection adds to a packet.
-  var tagLength: Int { self == .aeadAES128GCM ? 16 : 10 }
+  /// Bytes that protection adds to a packet of RTP, and the tag's share of what it adds to RTCP,
+  /// whose tag is never shortened (RFC 4568 section 6.2.2).
+  func tagLength(of kind: SRTPSessionKeys.Kind) -> Int {
+    switch self {
+    case .aeadAES128GCM: 16
+    case .aes128CMSHA1Tag80: 10
+    case .aes128CMSHA1Tag32: kind == .media ? 4 : 10
+    }
+  }
 }

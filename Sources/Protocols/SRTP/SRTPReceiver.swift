@@ -5,7 +5,7 @@ package import MediaCore
 ///
 /// **Thread safety:** one thread at a time. Nothing here allocates after the initialiser.
 package struct SRTPReceiver: ~Copyable {
-  /// A source and its packets.
+  /// A source with its replay lists for RTP and RTCP.
   struct Source: BitwiseCopyable {
     let ssrc: UInt32
     var packets: PacketIndex
@@ -19,12 +19,16 @@ package struct SRTPReceiver: ~Copyable {
     }
   }
 
-  /// Most sources of the far side: one for each time that it goes on after a hold.
+  /// Maximum number of the far side's sources, which may change with each hold.
   ///
   /// No source is ever forgotten, since its old packets would count as new again.
   static var capacity: Int { @_noAllocation @_noLocks get { 128 } }
 
   private var ciphers: SRTPCiphers
+  /// The identifier of the far side's master key in each packet (MKI), of `identifierLength` bytes;
+  /// 0 for none.
+  private let identifier: ByteBuffer
+  private let identifierLength: Int
   private var sources: FixedArray<Source>
   private var sourceCount = 0
   /// Index of the newest packet's source in `sources`.
@@ -38,11 +42,13 @@ package struct SRTPReceiver: ~Copyable {
   /// - Throws: `SRTPError.outOfMemory`.
   package init(_ profile: SRTPProfile, _ master: SRTPMasterKey) throws(SRTPError) {
     let ciphers = try SRTPCiphers(profile, master, isSealing: false)
-    self.init(ciphers)
+    self.init(ciphers, identifier: master.identifier)
   }
 
-  init(_ ciphers: consuming SRTPCiphers) {
+  init(_ ciphers: consuming SRTPCiphers, identifier: [UInt8] = []) {
     self.ciphers = ciphers
+    self.identifier = ByteBuffer(identifier + [0])
+    identifierLength = identifier.count
     sources = FixedArray(repeating: Source(ssrc: 0), count: Self.capacity)
   }
 
@@ -53,10 +59,32 @@ package struct SRTPReceiver: ~Copyable {
   @_noAllocation @_noLocks
   package mutating func unprotect(_ datagram: inout ByteBuffer, length: Int) -> Int? {
     guard length >= 12, length <= datagram.count else { return drop() }
+    let isControl = SRTPPacket.isControl(datagram)
+    let tagLength = isControl ? ciphers.control.tagLength : ciphers.media.tagLength
+    let length = removeIdentifier(from: &datagram, length, before: tagLength)
     let opened =
-      SRTPPacket.isControl(datagram)
-      ? unprotectControl(&datagram, length) : unprotectMedia(&datagram, length)
+      isControl ? unprotectControl(&datagram, length) : unprotectMedia(&datagram, length)
     return opened ?? drop()
+  }
+
+  // The identifier stands before the tag (RFC 3711 section 3.1), with GCM at the end (RFC 7714
+  // sections 8.2 and 9.2), and is not authenticated. Packets without it pass: the tag decides.
+  @_noAllocation @_noLocks
+  private func removeIdentifier(
+    from datagram: inout ByteBuffer,
+    _ length: Int,
+    before tagLength: Int
+  ) -> Int {
+    let moved = ciphers.isTagFirst ? 0 : tagLength
+    let start = length - moved - identifierLength
+    guard identifierLength > 0, start >= 12 else { return length }
+    for offset in 0..<identifierLength where datagram[start + offset] != identifier[offset] {
+      return length
+    }
+    for offset in 0..<moved {
+      datagram[start + offset] = datagram[start + identifierLength + offset]
+    }
+    return length - identifierLength
   }
 
   @_noAllocation @_noLocks

@@ -30,8 +30,9 @@ package struct SRTPSender: ~Copyable {
   /// - Parameters:
   ///   - datagram: `overhead` bytes larger than the packet at least.
   ///   - length: the packet's length in bytes.
-  /// - Returns: the protected packet's length; nil if it may not be sent, since it is no packet, or
-  ///   since its number may have been used already, and a second use would give the keys away.
+  /// - Returns: the protected packet's length; nil if it may not be sent: it is not RTP or RTCP, or
+  ///   its index may have been used already, whose key stream must not be used twice (RFC 3711
+  ///   section 9.1).
   @_noAllocation @_noLocks
   package mutating func protect(_ datagram: inout ByteBuffer, length: Int) -> Int? {
     guard length >= 8, length + Self.overhead <= datagram.count else { return nil }

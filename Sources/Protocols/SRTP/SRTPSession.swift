@@ -2,11 +2,12 @@ import MediaCore
 import Synchronization
 
 // SAFETY: the state belongs to the path that took the session; an atomic flag lets one do so.
-/// The keys of a call, in use from the handshake to the call's end by one stream after the other.
+/// The SRTP state of a call (keys, packet indices, replay lists), used by one stream after the
+/// other.
 ///
-/// A packet that was received before a hold is not accepted again after it, so the session outlives
-/// the streams. Each stream's transport takes the session and leaves it; a stream that is made
-/// before the previous one has ended sends and receives nothing until then.
+/// It outlives the streams, so that a packet received before a hold is not accepted again after it.
+/// Each stream's transport takes the session and leaves it; a stream that is made before the
+/// previous one has ended sends and receives nothing until then.
 ///
 /// **Thread safety:** made on one thread; one `SecureTransport` has its state at a time.
 @safe
@@ -27,8 +28,8 @@ public final class SRTPSession: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - keys: the keys that the handshake has agreed on.
-  ///   - lastFlight: the datagrams that this side ended the handshake with, if the far side had to
-  ///     answer none of them: it may have lost them.
+  ///   - lastFlight: this side's last flight of the handshake, if the far side does not acknowledge
+  ///     it and may have lost it; else empty.
   /// - Throws: `SRTPError.outOfMemory`.
   package init(_ keys: SRTPKeys, lastFlight: [[UInt8]] = []) throws(SRTPError) {
     let sender = try SRTPSender(keys.profile, keys.local)

@@ -3,8 +3,8 @@ public import RealTime
 
 /// A datagram path whose packets are protected by SRTP, or, without a session, that path itself.
 ///
-/// Packets that fail authentication, or were received before, are dropped here: the stream, its
-/// statistics and the far side's address never learn of them.
+/// Packets that fail authentication, or were received before, are dropped here: they do not reach
+/// the stream and its statistics, and do not change the far side's address.
 ///
 /// **Thread safety:** used by the voice thread only, like the path below. Nothing allocates after
 /// the initialiser.
@@ -13,7 +13,7 @@ public struct SecureTransport<Path: PacketTransport & ~Copyable>: PacketTranspor
   private var path: Path
   private let session: SRTPSession?
   private var hasSession = false
-  /// Replies with the end of the handshake that are left: for lost datagrams, not for a flood.
+  /// Number of times that the last flight of the handshake may still be repeated, against floods.
   private var repliesLeft = 64
   private var buffer: ByteBuffer
 
