@@ -4,8 +4,6 @@ import CPcap
 package enum CaptureFile {
   /// A reason why a file cannot be read.
   package enum ReadError: Error, Equatable, Sendable {
-    /// The file is no capture.
-    case noCapture
     /// The file is a capture that libpcap does not read, with the library's message.
     case unreadable(String)
   }
