@@ -207,7 +207,8 @@ let fuzzer: [Target] =
         "ALSAAudio", "AudioRouting", "CallKit", "CallSecurity", "CallStore", "CDBus",
         "CLibFuzzer", "CLibre", "CLinux", "CommandLine", "DesktopServices",
         "DigestAuthentication", "ICE", "MediaCore", "ProgramRig", "PushKit", "RealTime", "RTP",
-        "SidetonePhone", "Simulation", "SIPSignalling", "SRTP", "UDPTransport", "VoiceStream",
+        "SidetonePhone", "Simulation", "SIPRules", "SIPSignalling", "SRTP", "UDPTransport",
+        "VoiceStream",
       ],
       path: "Tests/Fuzz",
       exclude: ["Corpus"],
@@ -265,11 +266,14 @@ let package = Package(
     system("CLinux"),
     system("CTerminal"),
     module("Foundation", "MediaCore"),
+    module("Foundation", "NetworkAddress"),
     module("Foundation", "RealTime", ["MediaCore", "CLinux"]),
     module("Foundation", "Localization", ["CIntl"]),
 
     module("Protocols", "RTP", ["MediaCore"]),
     module("Protocols", "CallState", ["MediaCore"]),
+    module("Protocols", "ICE", ["MediaCore", "NetworkAddress"]),
+    module("Protocols", "SIPRules", ["MediaCore", "NetworkAddress"]),
     module("Protocols", "SRTP", ["MediaCore", "RealTime", "RTP", "CCrypto"]),
 
     module("Signal", "Codecs", ["MediaCore", "COpus"]),
@@ -290,7 +294,7 @@ let package = Package(
     ),
 
     module("Linux", "ALSAAudio", ["MediaCore", "RealTime", "CALSA", "CLinux", "CSndfile"]),
-    module("Linux", "UDPTransport", ["MediaCore", "RealTime", "CLinux"]),
+    module("Linux", "UDPTransport", ["MediaCore", "NetworkAddress", "RealTime", "CLinux"]),
     module("Linux", "DesktopServices", ["RealTime", "CDBus"]),
     module("Linux", "LocalSocket"),
     module(
@@ -336,14 +340,14 @@ let package = Package(
     module("Apple", "OSLog", [logging]),
 
     module("Phone", "CallSecurity", ["CTLS", "SRTP", "UDPTransport"]),
-    module("Phone", "ICE", ["MediaCore", "UDPTransport"]),
     module("Phone", "DigestAuthentication", ["CCrypto", "CLibre", "MediaCore", "RealTime"]),
     module(
       "Phone",
       "SIPSignalling",
       [
-        "CallSecurity", "CLibre", "DigestAuthentication", "ICE", "MediaCore", "RealTime", "SRTP",
-        "UDPTransport",
+        "CallSecurity", "CLibre", "DigestAuthentication", "ICE", "MediaCore", "RealTime",
+        "SIPRules",
+        "SRTP", "UDPTransport",
       ]
     ),
     module(
@@ -411,6 +415,7 @@ let package = Package(
       ]
     ),
     tests("ALSAAudio", ["ALSAAudio", "MediaCore", "RealTime", "Simulation"]),
+    tests("NetworkAddress", ["NetworkAddress"]),
     tests("UDPTransport", ["UDPTransport", "MediaCore", "RealTime"]),
     tests(
       "AudioRouting",
@@ -450,7 +455,8 @@ let package = Package(
       "CallSecurity",
       ["CallSecurity", "CVirtualTime", "MediaCore", "Simulation", "SRTP", "UDPTransport"]
     ),
-    tests("ICE", ["ICE", "MediaCore", "Simulation", "UDPTransport"]),
+    tests("ICE", ["ICE", "MediaCore", "NetworkAddress", "Simulation"]),
+    tests("SIPRules", ["MediaCore", "ProgramRig", "SIPRules"]),
     tests("DigestAuthentication", ["CLibre", "DigestAuthentication", "MediaCore"]),
     tests(
       "SIPSignalling",
@@ -504,6 +510,11 @@ let package = Package(
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
     probe("push-app", ["PushKit"]),
+    .target(name: "CVirtualLoop", path: "Tests/probes/CVirtualLoop"),
+    probe(
+      "lossy-signalling",
+      ["CVirtualLoop", "MediaCore", "RealTime", "SIPSignalling", "Simulation"]
+    ),
     tests(
       "Interop",
       ["BusFixture", "DesktopServices", "LocalSocket", "MediaCore", "ProgramRig", "Simulation"]

@@ -1,6 +1,6 @@
 import MediaCore
 import Testing
-import UDPTransport
+import NetworkAddress
 
 @testable import ICE
 

@@ -1,6 +1,6 @@
 import MediaCore
 import Simulation
-import UDPTransport
+import NetworkAddress
 
 @testable import ICE
 

@@ -367,4 +367,9 @@ struct MediaSocketTests {
     let rest = Self.outcomes(of: &near).count
     #expect(rest == 0)
   }
+
+  @Test func ownAddressTowardsLoopbackIsLoopback() throws {
+    let far = try #require(SocketAddress(host: "127.0.0.1", port: 5_060))
+    #expect(MediaSocket.localAddress(towards: far) == "127.0.0.1")
+  }
 }

@@ -6,8 +6,8 @@ package import RealTime
 /// threads receive from the socket.
 ///
 /// Checks are sent from the call's own port. Those that arrive are read by the thread that receives
-/// from the port, in the end the voice thread, which passes them on: the kernel keeps a few, and
-/// drops more.
+/// from the port, which is the voice thread during a call, and passed on through a socket whose
+/// queue holds a few; further ones are dropped.
 ///
 /// **Life cycle:** made by `MediaSocket.makeCheckPort`; it keeps the port open. **Thread safety:**
 /// `send` may be called from any thread, `receive` from one.

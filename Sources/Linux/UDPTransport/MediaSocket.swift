@@ -5,8 +5,8 @@ public import RealTime
 
 /// The UDP socket of one RTP stream: RTP and RTCP of both directions (RFC 4961, RFC 5761).
 ///
-/// Kernel arrival times, DSCP EF, ICMP errors instead of silence. Datagrams from another host or
-/// port than those that are being sent to are marked as foreign. To an address that has not
+/// It takes arrival times from the kernel, sends with DSCP EF and reports ICMP errors. Each
+/// datagram received is marked with its origin (`DatagramOrigin`). To an address that has not
 /// answered yet only a few datagrams are sent (`UnansweredLimit`).
 ///
 /// **Life cycle:** bound by the initialiser (so that its port can be offered), given a destination
@@ -50,8 +50,8 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   /// Binds a socket to `address`; port 0 lets the system choose one.
   ///
-  /// That is an even one if there is any, since some far sides take the next lower for an odd port
-  /// (RFC 3550 section 11).
+  /// A few sockets are tried for an even port, since some far sides replace an odd one by the next
+  /// lower (RFC 3550 section 11).
   public init(bindingTo address: SocketAddress) throws(SystemError) {
     var (descriptor, port) = try Self.open(bindingTo: address)
     var odd: [CInt] = []
@@ -212,7 +212,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
 
   /// Turns the reporting of ICMP errors to the receiver on or off.
   ///
-  /// A thread that only waits for datagrams would be woken by them again and again.
+  /// Turn it off while a thread only waits for datagrams: a pending error would wake it repeatedly.
   package func setReportsErrors(_ isReporting: Bool) {
     var value: CInt = isReporting ? 1 : 0
     let size = socklen_t(MemoryLayout<CInt>.size)
@@ -352,7 +352,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
     return hadError
   }
 
-  /// Also accepts media from the source of the last datagram, one of voice.
+  /// Also accepts media from the source of the last datagram, which must have carried voice.
   ///
   /// If it is another port of the agreed host, the agreed address counts as answering, and voice is
   /// sent to both ports: behind some routers only the one that was sent from is open (RFC 4961),

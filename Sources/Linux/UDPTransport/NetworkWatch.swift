@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Notices that the addresses or the routes of this machine have changed, and that it has slept.
+/// Detects changes of this machine's addresses and routes, and its return from sleep.
 ///
 /// **Thread safety:** one thread at a time.
 package final class NetworkWatch {
@@ -23,7 +23,7 @@ package final class NetworkWatch {
     if fileDescriptor >= 0 { close(fileDescriptor) }
   }
 
-  /// Discards the changes reported so far: the caller looks for itself.
+  /// Discards the notifications received so far; the caller reads addresses and routes again.
   package func drain() {
     var bytes = [UInt8](repeating: 0, count: 8_192)
     while unsafe recv(fileDescriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT)) > 0 {}

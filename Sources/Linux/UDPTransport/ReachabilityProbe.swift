@@ -6,8 +6,8 @@ import Glibc
 /// A UDP INVITE to a closed port would otherwise take 32 s to fail (RFC 3261 timer B). The probe is
 /// the keep-alive of RFC 5626 section 3.5.1, which every SIP element ignores or answers.
 package enum ReachabilityProbe {
-  /// The pause before an unanswered attempt to connect is joined by another one, in milliseconds:
-  /// the kernel repeats a lost SYN only after a second (RFC 6298 section 2.1).
+  /// Interval between parallel attempts to connect, in milliseconds: the kernel repeats a lost SYN
+  /// only after a second (RFC 6298 section 2.1).
   private static let pause = 100
   private static let mostAttempts = 5
 

@@ -1,21 +1,21 @@
 import CLibre
-import MediaCore
+package import MediaCore
 import RealTime
 
 /// One timer of the event loop.
 ///
-/// A sleeping task would not do for long times: if it is cancelled, its timer in the system stays
-/// until its time has come.
+/// `Task.sleep` does not suit long times: after a cancellation its timer stays in the runtime until
+/// the deadline.
 ///
 /// **Thread safety:** the event loop's thread only. **Life cycle:** it fires once for each `start`;
 /// `cancel` before it is released.
 @safe
-final class LoopTimer {
+package final class LoopTimer {
   private let timer: UnsafeMutablePointer<tmr>?
   private var handler: () -> Void = {}
 
   /// Creates a timer that is not running.
-  init() {
+  package init() {
     unsafe timer = re_timer_alloc()
   }
 
@@ -23,9 +23,9 @@ final class LoopTimer {
     _ = unsafe mem_deref(UnsafeMutableRawPointer(timer))
   }
 
-  /// Calls `handler` at `deadline`, or at once if that has passed, instead of an earlier handler
-  /// that has not been called yet.
-  func start(for deadline: MonotonicInstant, _ handler: @escaping () -> Void) {
+  /// Schedules `handler` for `deadline`, or for the next millisecond if that has passed; replaces a
+  /// handler that is still pending.
+  package func start(for deadline: MonotonicInstant, _ handler: @escaping () -> Void) {
     self.handler = handler
     let pause = max(0, deadline.nanoseconds(since: MonotonicClock.now()))
     unsafe tmr_start(
@@ -41,7 +41,7 @@ final class LoopTimer {
   }
 
   /// Stops the timer and drops its handler.
-  func cancel() {
+  package func cancel() {
     unsafe tmr_cancel(timer)
     handler = {}
   }

@@ -86,7 +86,7 @@ public struct NegotiatedEncryption: Equatable, Sendable {
   public let fingerprint: Fingerprint
   /// The side that begins the handshake.
   public let beginner: Beginner
-  /// True if the far side exchanges words that people compare.
+  /// True if the far side supports the short authentication words that the users compare.
   public let exchangesWords: Bool
 }
 
@@ -180,25 +180,25 @@ public struct NegotiatedMedia: Equatable, Sendable {
   /// The maximum bit rate of Opus that the far side wants, in bits per second (RFC 7587
   /// `maxaveragebitrate`); nil if it names none.
   public let largestBitrate: Int?
-  /// The bits per second that the way leaves for voice in packets of 20 ms, by the `b=` lines of
-  /// the far side (RFC 8866 section 5.8, RFC 3890); nil without any.
+  /// The maximum bit rate of the payload in packets of 20 ms, in bits per second, by the far side's
+  /// `b=` lines (RFC 8866 section 5.8, RFC 3890); nil without any.
   public let bandwidth: Int?
   /// The shortest packet time that the far side wants, in milliseconds (RFC 7587 `minptime`); nil
   /// if it names none.
   public let shortestPacketMilliseconds: Int?
   /// True if the far side decodes in-band redundancy (RFC 7587 `useinbandfec`).
   public let decodesInBandRedundancy: Bool
-  /// The encryption by a handshake; nil if the far side offers none.
+  /// The encryption by a DTLS handshake; nil if none was agreed on.
   public let encryption: NegotiatedEncryption?
   /// The keys that were agreed on in the descriptions; nil if these have none.
   package let describedKeys: SRTPKeys?
-  /// The far side's ICE candidates and credentials; nil if it does no connectivity checks, or if
-  /// something on the way has removed its addresses from the description.
+  /// The far side's ICE candidates and credentials; nil if one side does not use ICE, or if the
+  /// far side's address was replaced on the way (RFC 8839 section 4.2.5).
   package let addresses: ICEDescription?
   /// Agreements on the other codecs in the far side's answer, which it may send at any time
   /// (RFC 3264 section 6.1).
   package var others: [NegotiatedMedia] = []
-  /// False while the far side accepts no voice: it holds the call or only sends.
+  /// False while this side may send no voice: one side holds the call, or the far side only sends.
   public let maySend: Bool
   /// False while no voice is expected from the far side: one side holds the call, or the far side
   /// only receives.

@@ -2,6 +2,7 @@ import CLibre
 import Foundation
 import MediaCore
 import RealTime
+import NetworkAddress
 
 /// A far side's response to an OPTIONS request outside of calls.
 package struct ProbeAnswer: Equatable, Sendable {
@@ -102,7 +103,7 @@ extension UserAgent {
     within patience: Int64
   ) async -> ProbeAnswer? {
     guard let stack = stack(at: host) else { return nil }
-    let own = "sip:\(configuration.user)@\(SIPAddress.literal(host))"
+    let own = "sip:\(configuration.user)@\(SocketAddress.literal(host))"
     return await withCheckedContinuation { continuation in
       PathProbe(continuation).send(to: uri, from: own, over: stack, within: patience)
     }

@@ -1,4 +1,5 @@
 import CLibre
+import NetworkAddress
 
 /// A SIP URI taken apart by libre (RFC 3261 section 19.1).
 package struct SIPAddress: Equatable, Sendable {
@@ -10,12 +11,12 @@ package struct SIPAddress: Equatable, Sendable {
   package let givenPort: UInt16?
   /// The transport that the URI asks for, nil if it leaves the choice.
   package let transport: SIPTransport?
-  /// Parameters that belong to the address, as `user=phone` and `gr`, each with its semicolon (RFC
-  /// 3261 section 19.1.5); not those that say how to get there.
+  /// Parameters of the address, like `user=phone` and `gr`, each with its semicolon (RFC 3261
+  /// section 19.1.5), without those for routing, like `transport` and `maddr`.
   package let parameters: String
 
-  /// Parses a URI of the scheme `sip` or `sips`; nil if it is no such URI, or asks for an unknown
-  /// transport.
+  /// Parses a `sip` or `sips` URI; nil if it is malformed, or asks for an unknown transport or, as
+  /// `sips`, for UDP.
   package init?(_ text: String) {
     // It is written into messages, where these would end it.
     guard
@@ -55,7 +56,7 @@ package struct SIPAddress: Equatable, Sendable {
     self.transport = isSecure ? .tls : transport
   }
 
-  /// Parameters of the way to an address, or of a request other than a call.
+  /// Names of parameters for routing, or for requests other than INVITE.
   private static let ofTheWay = ["transport", "lr", "maddr", "ttl", "method", "comp", "sigcomp-id"]
 
   private static func transport(in parameters: String) -> String? {
@@ -93,15 +94,11 @@ package struct SIPAddress: Equatable, Sendable {
   /// The port for unencrypted signalling: the given one, or 5060.
   package var port: UInt16 { givenPort ?? SIPTransport.udp.defaultPort }
 
-  /// The port for TLS: 5061, the given one if the URI asks for TLS, or else the one after it.
+  /// The port for TLS: the given one if the URI asks for TLS, else the given one plus 1; 5061 if
+  /// none is given.
   package var securePort: UInt16 {
     guard let givenPort else { return SIPTransport.tls.defaultPort }
     return transport == .tls || givenPort == .max ? givenPort : givenPort + 1
-  }
-
-  /// Returns a host as it is written in URIs: an IPv6 address in brackets (RFC 3986 section 3.2.2).
-  package static func literal(_ host: String) -> String {
-    host.contains(":") ? "[\(host)]" : host
   }
 
   // A user as it may stand in a URI (RFC 3261 section 25.1), one form for each: people dial `#`,
@@ -137,7 +134,7 @@ package struct SIPAddress: Equatable, Sendable {
 
   /// The URI without parameters.
   package var uri: String {
-    "sip:\(userPart)\(Self.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
+    "sip:\(userPart)\(SocketAddress.literal(host))" + (givenPort.map { ":\($0)" } ?? "")
   }
 
   /// The parameter that asks for the URI's transport; empty if it leaves the choice, or asks for
@@ -148,7 +145,7 @@ package struct SIPAddress: Equatable, Sendable {
 
   /// Returns the URI for a transport, with a numeric address in place of the host.
   package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
-    let host = Self.literal(numericHost)
+    let host = SocketAddress.literal(numericHost)
     let port = transport == .tls ? securePort : port
     let parameter = transport == .udp ? "" : ";transport=\(transport.rawValue)"
     return "sip:\(userPart)\(host):\(port)\(parameters)\(parameter)"

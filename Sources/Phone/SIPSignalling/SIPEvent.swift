@@ -5,7 +5,7 @@ public struct SIPCallID: Hashable, Sendable {
   let rawValue: Int
 }
 
-/// Why a call ended.
+/// The reason for the end of a call.
 public enum SIPEndReason: Equatable, Sendable {
   /// The far side hung up, or gave up calling.
   case remoteHangUp
@@ -27,7 +27,7 @@ public enum SIPEndReason: Equatable, Sendable {
   case answeredElsewhere
   /// Another phone of the user's has declined.
   case declinedElsewhere
-  /// The connection failed.
+  /// Signalling failed, for the given reason.
   case failed(String)
 }
 
@@ -94,7 +94,7 @@ public enum SIPEvent: Equatable, Sendable {
   case established(SIPCallID, from: String?)
   /// The media that the sides agreed on, at first and after each re-INVITE.
   case media(SIPCallID, NegotiatedMedia)
-  /// An account's server says who the far side is from now on (RFC 5876): URI, and name if known.
+  /// An account's server asserts another far side (RFC 5876), by URI, and by name if it is known.
   case renamed(SIPCallID, address: String, name: String?)
   /// The voice of a call takes this path from now on.
   case routed(SIPCallID, MediaRoute)
@@ -124,15 +124,15 @@ public enum SIPEvent: Equatable, Sendable {
 
 /// An error in signalling: an agent cannot start or place a call, or an address makes no sense.
 public enum SIPError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The text is no address of an account.
+  /// The text is not the address of an account.
   case noAccount(String)
-  /// The text is no server, or no server of the given kind.
+  /// The text does not name a server of the given kind.
   case noServer(String, kind: ServerKind)
   /// Nothing can listen at a local address, for the given reason.
   case cannotListen(at: String, reason: String)
   /// The SIP library or its TLS cannot be used, for the given reason.
   case unusableLibrary(String)
-  /// There is no way to an account's server.
+  /// No address of this machine leads to an account's server.
   case noWay(to: String)
   /// An INVITE to an address cannot be sent, for the given reason.
   case cannotCall(String, reason: String)

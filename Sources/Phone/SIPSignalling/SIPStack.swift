@@ -1,5 +1,6 @@
 import CLibre
 import Glibc
+import NetworkAddress
 
 /// libre's SIP stack at one address of the machine.
 ///
@@ -34,7 +35,7 @@ final class SIPStack {
   /// The account whose server the stack talks to; nil for a stack without an account.
   let account: SIPAccount?
   let server: SIPServer?
-  /// The transports that the stack listens on.
+  /// The transports to listen on; TLS is left out without a context.
   let transports: [SIPTransport]
   private(set) var sip: OpaquePointer?
   private let tls: OpaquePointer?
@@ -146,7 +147,7 @@ final class SIPStack {
   /// The address with the port in use, for display.
   var address: String {
     let port = unsafe re_transport_port(sip, SIP_TRANSP_UDP, host)
-    return "\(SIPAddress.literal(host)):\(port)"
+    return "\(SocketAddress.literal(host)):\(port)"
   }
 
   /// Returns the origin of a message.
@@ -362,7 +363,10 @@ final class SIPStack {
       return true
     }
     if unsafe re_is_method(message, "UPDATE") != 0, unsafe gotUpdate(message) { return true }
-    let refusal = RequestCheck.refusal(ofUnwanted: unsafe String(message.pointee.met))
+    let refusal = unsafe RequestCheck.refusal(
+      ofUnwanted: String(message.pointee.met),
+      allowing: String(cString: re_methods())
+    )
     unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
     return true
   }

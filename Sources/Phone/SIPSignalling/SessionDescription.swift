@@ -5,7 +5,7 @@ import ICE
 import SRTP
 import UDPTransport
 
-/// The local and remote session description of one call, in libre's keeping.
+/// The local and the remote session description of one call, held by libre.
 ///
 /// **Thread safety:** the event loop's thread only.
 @safe
@@ -13,7 +13,7 @@ final class SessionDescription {
   let session: OpaquePointer
   let media: OpaquePointer
   private let encryption: EncryptionOffer?
-  /// The side that begins the handshake, once it is agreed on: it stays so for the call.
+  /// The side that begins the handshake, for all further agreements too; nil without a handshake.
   private var beginner: NegotiatedEncryption.Beginner?
   /// This side's keys; nil where the description may not contain any.
   private let describedKeys: DescribedKeys?
@@ -40,9 +40,9 @@ final class SessionDescription {
   private static let opusPayloadType = "96"
   /// The payload type for redundant payloads (RFC 2198).
   private static let redundancyPayloadType = "97"
-  /// The payload types for telephone events, by clock rate: an event's rate is its voice's (RFC
-  /// 4733 section 2.1), but many programs count the durations of events at 8 kHz whatever the voice
-  /// is, and number that 101 whatever was offered.
+  /// The payload types for telephone events, by clock rate: the rate of the voice (RFC 4733 section
+  /// 2.1), and 8 kHz, at which many programs count durations for any codec, with payload type 101
+  /// whatever was offered.
   private static let eventPayloadTypes: [(rate: UInt32, payloadType: String)] = [
     (48_000, "102"), (commonEventRate, "101"),
   ]
@@ -127,7 +127,7 @@ final class SessionDescription {
     _ = unsafe re_description_set_packet_time(media, UInt32(milliseconds))
   }
 
-  /// True if the next description contains keys.
+  /// True once keys in the descriptions are agreed on, so that later descriptions contain them too.
   var describesKeys: Bool { claim == .keys }
 
   /// Describes another address, and another port unless that is nil, from the next description on.
@@ -279,10 +279,10 @@ final class SessionDescription {
     unsafe AudioLines(Self.bytes(of: answer)).isRefused(line)
   }
 
-  /// Returns the media of a description that comes before the answer, and may be another phone's
-  /// than the one that answers: nothing is agreed on for good.
+  /// Returns the early media of a provisional response, without a change to the agreement: another
+  /// phone may answer the call.
   ///
-  /// Nil if it is of no use, or needs a handshake or ICE, which are for the phone that answers.
+  /// Nil if the description is refused, or needs a handshake or ICE.
   func negotiateEarly(with body: UnsafeMutablePointer<mbuf>) -> NegotiatedMedia? {
     let before = (claim, beginner, describedAnswer)
     var formats = re_formats()

@@ -40,11 +40,11 @@ package final class TLSExpectation: Sendable {
   /// The result of the latest check.
   package var verdict: Verdict { state.withLock { $0.verdict } }
 
-  /// The certificate, or the fact that an authority vouched, by which the far side was accepted, to
-  /// be remembered; nil before.
+  /// Proof by which the far side was accepted last, to be remembered: its certificate, or that an
+  /// authority vouched for it; nil before.
   package var proof: PeerRecord.Signalling? { state.withLock { $0.proof } }
 
-  /// True if only one far side is accepted from now on, and not any.
+  /// True if a particular far side is expected; false while any is accepted.
   var isBound: Bool { remembered != nil || proof != nil }
 
   func judge(_ shown: Fingerprint, isTrusted: Bool) -> Bool {
@@ -68,8 +68,8 @@ package struct SecurePeer: Sendable {
   package let expectation: TLSExpectation
   /// The host name that authorities may vouch for; nil for a numeric address.
   package let host: String?
-  /// Numeric host and port of the far side; nil for a caller, whose messages name where later
-  /// requests go.
+  /// Numeric host and port of the far side; nil for a caller, whose messages name the destination
+  /// of later requests.
   package let destination: String?
 
   /// The far side of an incoming call by TLS.

@@ -8,7 +8,8 @@ import UDPTransport
 /// A SIP user agent: it calls addresses and is called at its own (RFC 3261), and registers accounts
 /// with their servers.
 ///
-/// INVITE, 180, 200, ACK, re-INVITE, CANCEL, BYE and OPTIONS over UDP, TCP and TLS, by libre.
+/// It also transfers calls (REFER, Replaces), answers UPDATE and INFO, and checks far sides by
+/// OPTIONS; all by libre over UDP, TCP and TLS.
 ///
 /// **Life cycle:** `start` binds; `stop` ends all calls and closes. **Thread safety:** an actor
 /// that runs on libre's event loop; events come through `events`, which has one reader.
@@ -43,7 +44,8 @@ public actor UserAgent {
   let continuation: AsyncStream<SIPEvent>.Continuation
   /// Stacks, one for each address that is listened at.
   var stacks: [SIPStack] = []
-  /// libre's DNS client, for host names that far sides give as their addresses; nil without one.
+  /// libre's DNS client, for host names in messages and for accounts' servers; nil before `start`,
+  /// or without name servers.
   private(set) var names: OpaquePointer?
   /// Former stacks of accounts that now use another server, kept while calls use them.
   var retired: [SIPStack] = []
@@ -59,13 +61,13 @@ public actor UserAgent {
   /// Decides which calls may ring.
   var admission: CallAdmission
   private var addressWatch: Task<Void, Never>?
-  /// Follows the network once that has stopped changing.
+  /// Task that follows a changed network after `settlingPause` without further changes.
   var addressTimer: Task<Void, Never>?
   private(set) var calls: [Int: SIPCall] = [:]
   private var nextCallNumber = 1
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
   private(set) var isStopping = false
-  /// Time until which calls that were given up may need an answer of this side's.
+  /// Time until which `stop` waits for responses to calls that were cancelled.
   var lastFarewell = MonotonicInstant(nanoseconds: 0)
   private var encryption: EncryptionOffer?
   /// libre's context for TLS; nil without an identity.
@@ -191,8 +193,10 @@ public actor UserAgent {
       ?? stacks.first { $0.host.contains(":") == isV6 } ?? stacks.first
   }
 
-  /// Hangs up every call, waits up to a second for the far sides to confirm, or as long as
-  /// `noteFarewell` says, and closes.
+  /// Ends all registrations and calls, and closes.
+  ///
+  /// Waits up to a second for the servers and up to another one for the far sides to confirm, but
+  /// up to 5 s after the last outgoing call that was cancelled.
   public func stop() async {
     guard !isStopping else { return }
     isStopping = true
@@ -276,7 +280,7 @@ public actor UserAgent {
     if isEverywhere, !stacks.contains(where: { $0.host == offer.host }) { followAddresses() }
     let call = try makeCall(offer, to: uri, over: stack(at: offer.host))
     call.peer = peer
-    let host = SIPAddress.literal(offer.host)
+    let host = SocketAddress.literal(offer.host)
     try send(
       call,
       uri,
@@ -360,8 +364,8 @@ public actor UserAgent {
 
   /// Answers an incoming call: 200 OK with an answer to its offer, or with an offer if it had none.
   ///
-  /// Returns false if the caller has gone meanwhile or has no codec in common; the call is refused
-  /// then.
+  /// Returns false if the caller has gone meanwhile, if the call is already answered, or if its
+  /// offer cannot be accepted, so that the call is refused.
   public func answer(_ id: SIPCallID, offer: MediaOffer) -> Bool {
     guard let call = calls[id.rawValue] else { return false }
     call.path = path(of: offer, for: id)

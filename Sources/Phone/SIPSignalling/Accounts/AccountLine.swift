@@ -20,7 +20,7 @@ final class AccountLine {
     /// Requested duration of the registration in seconds; 0 to end it.
     var seconds = 0
     var challenges = 0
-    /// True if the first request answers an earlier challenge, which may have been forgotten.
+    /// True if the first request answers an earlier challenge, which the server may have forgotten.
     var isRemembered = false
     /// True if the last challenge asked for a digest that is not known here.
     var isDigestUnknown = false
@@ -32,7 +32,7 @@ final class AccountLine {
   let account: SIPAccount
   /// The stack that carries the account's messages; nil before a server was found.
   private(set) var stack: SIPStack?
-  /// True once the server knows that this side is gone, or need not know.
+  /// True once the registration has ended at the server, or the agent need not wait for that.
   private(set) var hasLeft = false
   private unowned let agent: UserAgent
   private let names: OpaquePointer?
@@ -64,7 +64,7 @@ final class AccountLine {
   /// another program on this machine has another one.
   private let instance: String
   private var server: SIPServer?
-  /// The new address of a move that was noticed; nil once there is a stack at it.
+  /// Address that this machine has moved to while there is no stack at it yet; nil otherwise.
   private var movedTo: String?
   /// Route of later requests: the server, or what it named by `Service-Route` (RFC 3608).
   private(set) var routes: [String] = []
@@ -355,7 +355,7 @@ final class AccountLine {
     let code = unsafe re_register(
       request.place,
       stack.sip,
-      "sip:\(SIPAddress.literal(account.domain))",
+      "sip:\(SocketAddress.literal(account.domain))",
       server.route,
       authentication,
       head + "Supported: path\(registration.usesOutbound ? ", outbound" : "")\r\n",
@@ -462,7 +462,7 @@ final class AccountLine {
     return code == 0
   }
 
-  /// Notes the number of messages that wait, as the server has told it.
+  /// Notes the number of waiting messages that the server has signalled.
   func noteMessages(_ count: Int) { messages.note(count) }
 
   @unsafe

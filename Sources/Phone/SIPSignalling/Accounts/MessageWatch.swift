@@ -62,8 +62,7 @@ final class MessageWatch {
     note(unsafe Int(re_waiting_messages(message)))
   }
 
-  /// Reports the number of messages that the server has told, if it is another one; a negative one
-  /// is none.
+  /// Reports the number of waiting messages if it has changed; ignores a negative one.
   func note(_ waiting: Int) {
     guard waiting >= 0, waiting != reported else { return }
     reported = waiting

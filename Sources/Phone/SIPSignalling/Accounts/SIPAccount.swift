@@ -1,4 +1,5 @@
 public import CallSecurity
+import NetworkAddress
 
 /// An account at a SIP server, by which its user is reached and calls others.
 public struct SIPAccount: Equatable, Sendable {
@@ -68,7 +69,7 @@ public struct SIPAccount: Equatable, Sendable {
     domain = parsed.host.lowercased()
     self.port = parsed.givenPort
     let port = parsed.givenPort.map { ":\($0)" } ?? ""
-    self.address = "sip:\(parsed.user)@\(SIPAddress.literal(domain))\(port)"
+    self.address = "sip:\(parsed.user)@\(SocketAddress.literal(domain))\(port)"
     login = parsed.user
     self.server = server
     self.password = password
@@ -105,16 +106,6 @@ public struct SIPAccount: Equatable, Sendable {
   package var serverName: String {
     server.flatMap { SIPAddress("sip:\($0)")?.host } ?? domain
   }
-}
-
-/// The state of an account's registration.
-public enum RegistrationState: Equatable, Sendable {
-  /// Calls reach this machine for `seconds`, and the registration is renewed before that.
-  case registered(server: String, seconds: Int)
-  /// Calls do not reach this machine; registration is retried after `retryingAfter` seconds.
-  case failed(reason: String, retryingAfter: Int)
-  /// This side has ended the registration.
-  case ended
 }
 
 // Without the password.

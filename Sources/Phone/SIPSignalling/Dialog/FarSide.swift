@@ -1,14 +1,14 @@
 import CLibre
 
-/// Addresses of the far side of a call: the source of its first message, the nearest proxy that
-/// stays on the way, and the numeric Contact for later requests, which may bypass a proxy.
+/// Addresses of the far side of a call: the source of its first message, the nearest proxy in
+/// Record-Route, and the numeric Contact for later requests, which may bypass a proxy.
 @safe
 struct FarSide {
   /// Source of the first message; nil for a call by an account, whose server is recognized by other
   /// means.
   private let source: sa?
   private var contact: sa?
-  /// The nearest proxy that recorded its route; nil without one, or for one that has a name.
+  /// The nearest proxy in Record-Route; nil without one, or if it is given by a host name.
   private var proxy: sa?
   private let transport: sip_transp
 
@@ -19,7 +19,8 @@ struct FarSide {
     transport = unsafe message.pointee.tp
   }
 
-  /// Adopts the Contact of a later message of the far side's (RFC 3261 section 12.2).
+  /// Adopts the Contact of a message of the far side's (RFC 3261 section 12.2), and the first proxy
+  /// that recorded its route.
   @unsafe
   mutating func follow(_ message: UnsafePointer<sip_msg>) {
     var named = sa()

@@ -210,9 +210,9 @@ extension SIPCall {
     return true
   }
 
-  /// Answers an INFO of the far side's: a digit, or a request of a package.
+  /// Answers an INFO of the far side's, and reports its DTMF digit.
   ///
-  /// False if it was refused.
+  /// False if it was refused, as are info packages (RFC 6086) and bodies without a digit.
   @discardableResult
   func gotInformation(_ sip: OpaquePointer?, _ message: UnsafePointer<sip_msg>?) -> Bool {
     guard let message = unsafe message else { return false }

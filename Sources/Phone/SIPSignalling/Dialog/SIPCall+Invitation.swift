@@ -4,7 +4,7 @@ import Glibc
 /// The arguments of an outgoing call's INVITE.
 struct Invitation {
   let uri: String
-  /// This side's address and name.
+  /// The URI in From; `name` is the display name there, nil for none.
   let from: String
   let name: String?
   /// The user part of this side's contact.

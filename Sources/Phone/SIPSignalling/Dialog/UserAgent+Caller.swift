@@ -5,7 +5,7 @@ extension UserAgent {
   /// The header of a refusal whose reason is the media (RFC 3261 section 20.43).
   static let mediaWarning = "Warning: 305 sidetone \"Incompatible media format\"\r\n"
 
-  /// True if a caller's offer can be answered, or there is none; otherwise nothing is to ring.
+  /// True if a caller's offer can be answered, or there is none; otherwise the call must not ring.
   @unsafe
   func canTakeOffer(
     of message: UnsafePointer<sip_msg>,
@@ -38,8 +38,10 @@ extension UserAgent {
     return unsafe (String(message.pointee.from.auri), displayName(in: value))
   }
 
-  /// Returns the display name in the value of a header: some words, or what is quoted, with its
-  /// escapes resolved (RFC 3261 section 25.1); empty without one.
+  /// Returns the display name in the value of a header, plain or quoted (RFC 3261 section 25.1);
+  /// empty without one.
+  ///
+  /// Escapes are resolved, and control and direction characters replaced by spaces.
   static func displayName(in value: String) -> String {
     let text = value.unicodeScalars.drop { $0.properties.isWhitespace }
     var name = String.UnicodeScalarView()

@@ -14,7 +14,7 @@ extension UserAgent {
     }
   }
 
-  /// Ends a call whose far side is not the one that it should be.
+  /// Ends a call whose far side is not proven to be the expected one.
   func endStrange(_ id: SIPCallID) {
     guard let call = calls[id.rawValue] else { return }
     call.hangUp()
@@ -27,18 +27,18 @@ extension UserAgent {
     report(.ended(id, .unreachable("it does not finish the handshake of TLS")))
   }
 
-  /// Notes the end of a call, before which its far side may have begun to ring or to talk.
+  /// Makes `stop` wait for the responses to an outgoing call that ends before it is established.
   ///
-  /// A CANCEL waits for the first response, and a 200 that crosses it wants a BYE (RFC 3261 section
-  /// 9.1): the phone has to learn that the call is over.
+  /// A CANCEL has to wait for a provisional response, and a 200 that crosses it needs a BYE (RFC
+  /// 3261 section 9.1); otherwise the far side's phone would ring on.
   func noteFarewell(to call: SIPCall) {
     guard !call.isIncoming, !call.isEstablished else { return }
     let patience = call.isHeardOf ? Self.ringingPatience : Self.silentPatience
     lastFarewell = max(lastFarewell, MonotonicClock.now().advanced(byNanoseconds: patience))
   }
 
-  /// Time after the end of a call for its far side's last word, in nanoseconds, if it has answered
-  /// at all, and if not.
+  /// Time to wait for responses after an outgoing call is given up, in nanoseconds: if the far side
+  /// has responded before, and if it has not.
   private static let (ringingPatience, silentPatience): (Int64, Int64) =
     (5_000_000_000, 2_000_000_000)
 }

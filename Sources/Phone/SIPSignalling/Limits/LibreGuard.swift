@@ -30,8 +30,8 @@ private typealias Acceptor =
     UnsafeMutableRawPointer?
   ) -> CInt
 
-/// Replaces libre's function, which it calls: accepts an incoming connection, or closes it if there
-/// are too many (`ConnectionLimit`).
+/// Replaces libre's function: accepts an incoming connection by it, and closes the connection if
+/// there are too many (`ConnectionLimit`).
 ///
 /// Runs on the event loop's thread. Returns 0, or an errno, for which libre closes the connection.
 @c(tcp_accept)
@@ -156,7 +156,7 @@ private typealias Decoder =
   )
   -> CInt
 
-/// Replaces libre's function, which it calls for well-formed messages alone (`MessageForm`).
+/// Replaces libre's function: passes on to it well-formed messages alone (`MessageForm`).
 ///
 /// It gets all messages that arrive, by datagrams and connections, and this side's own requests.
 /// Returns 0, `ENODATA` for a message that has not ended, or another errno.
@@ -201,8 +201,8 @@ private let waitingMessages = Mutex(WaitingMessages())
 private typealias LoopCheck =
   @convention(c) (UnsafeMutablePointer<sip_loopstate>?, UInt16) -> Bool
 
-/// Replaces libre's function, which decides whether a request must not be repeated: after 408 and
-/// class 3xx it must not either.
+/// Replaces libre's function, which decides whether a request must not be repeated: forbids that
+/// after 408 and class 3xx too.
 ///
 /// libre would end a call whose re-INVITE got 408. A server answers so for a far side whose network
 /// is away for a while. `OfferRetry` repeats the offer; other requests show whether the far side is
@@ -223,8 +223,8 @@ package func isNotWorthRepeating(
 private typealias AddressDecoder =
   @convention(c) (UnsafeMutablePointer<uri>?, UnsafePointer<pl>?) -> CInt
 
-/// Replaces libre's function, which it calls for all addresses and routes: turns one of the scheme
-/// `sips` into a SIP address by TLS.
+/// Replaces libre's function, which libre calls for all addresses and routes: turns a `sips` URI
+/// into a SIP one by TLS.
 ///
 /// libre sends no request to a `sips` address: a far side behind a server that writes it into its
 /// route, as Kamailio does, would get no ACK and no BYE. Returns 0 or an errno.

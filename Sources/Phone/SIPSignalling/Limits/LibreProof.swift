@@ -7,7 +7,8 @@ import Glibc
 /// some distributions do, calls itself directly, and a linker may leave this program's functions
 /// out of what others see.
 enum LibreProof {
-  /// Names of libre's functions that are replaced.
+  /// Names of the functions of libre's whose replacements an agent needs to start; the other
+  /// replacements are optional.
   static let replaced = [
     "sip_msg_decode", "tcp_accept", "tcp_sock_listen", "udp_listen", "tmr_jiffies",
     "sip_request_loops", "stun_reply", "re_fprintf", "uri_decode",

@@ -4,20 +4,20 @@ import Glibc
 // libre has no settings for the queues of its sockets, and does not hand out those that it listens
 // with. These functions have the names of its own, as in LibreGuard.swift.
 
-/// Number of connections that wait until they are accepted.
+/// Minimum length of the queue of connections that wait to be accepted.
 ///
 /// A flood of strangers fills libre's 5 in milliseconds, and a known caller's connection would be
 /// lost.
 private let longestQueue: CInt = 512
 
-/// Room for datagrams in bytes that wait while the event loop gets no time, as far as the system
-/// allows.
+/// Receive buffer of a UDP socket in bytes, for datagrams that arrive while the event loop is busy;
+/// the kernel may grant less.
 private let datagramRoom: CInt = 1 << 20
 
 private typealias Listener = @convention(c) (OpaquePointer?, CInt) -> CInt
 
-/// Replaces libre's function, which it calls for each port that takes connections: lets 512
-/// connections wait.
+/// Replaces libre's function, which libre calls for each TCP port: lets 512 connections wait to be
+/// accepted.
 @c(tcp_sock_listen)
 package func listenForConnections(_ socket: OpaquePointer?, _ queue: CInt) -> CInt {
   guard let next = unsafe original("tcp_sock_listen") else { return ENOSYS }
@@ -38,7 +38,8 @@ private typealias DatagramListener =
     UnsafeMutableRawPointer?
   ) -> CInt
 
-/// Replaces libre's function, which it calls for each port for datagrams: gives the port room.
+/// Replaces libre's function, which libre calls for each UDP port: sets the size of the port's
+/// receive buffer.
 @c(udp_listen)
 package func listenForDatagrams(
   _ place: UnsafeMutablePointer<OpaquePointer?>?,
@@ -67,8 +68,8 @@ private typealias Connector =
     UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
   ) -> CInt
 
-/// Replaces libre's function, which it calls for each connection that it opens: has the connection
-/// send at once, and often enough where packets are lost.
+/// Replaces libre's function, which libre calls for each TCP connection that it opens: disables
+/// Nagle's algorithm, and limits the pauses between retransmissions.
 @c(tcp_connect)
 package func openConnection(
   _ place: UnsafeMutablePointer<OpaquePointer?>?,

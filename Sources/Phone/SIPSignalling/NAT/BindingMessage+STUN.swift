@@ -82,7 +82,7 @@ extension SocketAddress {
     self.init(host: String(cStringBytes: text), port: port)
   }
 
-  /// The address in libre's form; nil if libre does not know it.
+  /// The address in libre's form; nil if libre cannot parse it.
   var inLibre: sa? {
     var address = sa()
     return unsafe sa_set_str(&address, host, port) == 0 ? address : nil
@@ -102,7 +102,7 @@ extension ICECandidate {
     self.init(kind, address, priority: priority)
   }
 
-  /// The candidate as SDP writes it; nil if memory runs out.
+  /// The candidate as SDP writes it; nil if libre cannot write it.
   var attribute: String? {
     guard var address = address.inLibre else { return nil }
     var text = [CChar](repeating: 0, count: 256)
@@ -132,7 +132,7 @@ extension ICECandidate {
 }
 
 extension SocketAddress {
-  /// False for addresses that no far side can have: without a port or a host, or of many hosts.
+  /// True unless the port is 0, or the address is unspecified, multicast or reserved.
   var mayBeSentTo: Bool {
     guard port != 0 else { return false }
     if host.contains(":") { return host != "::" && !host.lowercased().hasPrefix("ff") }

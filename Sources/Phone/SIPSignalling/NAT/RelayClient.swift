@@ -38,7 +38,7 @@ final class RelayClient {
   private var voice: OpaquePointer?
   private var trust: ServerTrust?
   private var address = sa()
-  /// Bytes from the connection that are no whole message yet.
+  /// Bytes from the connection that do not make up a whole message yet.
   private var pending: [UInt8] = []
   private var isAllocated = false
   private var isOver = false

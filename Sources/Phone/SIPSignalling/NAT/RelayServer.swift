@@ -1,3 +1,5 @@
+import NetworkAddress
+
 /// A TURN server (RFC 8656), which relays the voice when no other path is open.
 public struct RelayServer: Equatable, Sendable {
   /// The transport to the server, which relays by UDP in any case.
@@ -56,7 +58,7 @@ public struct RelayServer: Equatable, Sendable {
   public var uri: String {
     let scheme = transport == .tls ? "turns" : "turn"
     let parameter = transport == .tcp ? "?transport=tcp" : ""
-    return "\(scheme):\(SIPAddress.literal(host)):\(port)\(parameter)"
+    return "\(scheme):\(SocketAddress.literal(host)):\(port)\(parameter)"
   }
 }
 

@@ -161,7 +161,7 @@ extension UserAgent {
     // An IPv6 address may stand without brackets.
     guard let server,
       let parsed = SIPAddress("sip:\(server)")
-        ?? SIPAddress("sip:\(SIPAddress.literal(server))")
+        ?? SIPAddress("sip:\(SocketAddress.literal(server))")
     else { return nil }
     let port = parsed.givenPort ?? port
     if let numeric = SocketAddress(host: parsed.host, port: port) {

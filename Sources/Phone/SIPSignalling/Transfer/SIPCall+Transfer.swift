@@ -1,4 +1,5 @@
 import CLibre
+import NetworkAddress
 
 /// Transfers of a call, and its replacement by another one.
 extension SIPCall {
@@ -72,7 +73,7 @@ extension UserAgent {
     call.refer(to: target, by: ownAddress(for: call), user: call.account?.user ?? user)
   }
 
-  /// Asks the far side of a call to take the place of this side in another call.
+  /// Asks the far side of a call to replace this side in another call (attended transfer).
   ///
   /// Does nothing if the other call is not established.
   public func transfer(_ id: SIPCallID, intoPlaceOf other: SIPCallID, at uri: String) {
@@ -90,15 +91,15 @@ extension UserAgent {
   }
 
   private func ownAddress(for call: SIPCall) -> String {
-    call.account?.address ?? "sip:\(user)@\(SIPAddress.literal(call.stack?.host ?? ""))"
+    call.account?.address ?? "sip:\(user)@\(SocketAddress.literal(call.stack?.host ?? ""))"
   }
 
   /// Returns the call that a request asks to replace, nil if it asks for none.
   ///
-  /// It is refused if it names a call that does not exist, that its sender may not name, or that
-  /// has been answered already where only a ringing one is meant (RFC 3891 section 3). A sender
-  /// that knows the dialog's identifiers has seen its messages (RFC 3891 section 8), which proves
-  /// little if these were not encrypted.
+  /// It is refused if it names a call that does not exist, that its sender may not name, or that is
+  /// answered although it has `early-only` (RFC 3891 section 3). A sender that knows the dialog's
+  /// identifiers has seen its messages (RFC 3891 section 8), which proves little if these were not
+  /// encrypted.
   @unsafe
   func replaced(
     by message: UnsafePointer<sip_msg>,

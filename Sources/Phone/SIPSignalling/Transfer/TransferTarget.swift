@@ -8,7 +8,7 @@ public struct TransferTarget: Equatable, Sendable {
   /// The call at the target that the new one replaces; nil for a transfer without one.
   package let replaced: DialogName?
   /// The value of Referred-By, by which the target knows who has asked for the call (RFC 3892); nil
-  /// if that is not said.
+  /// without that header.
   var referrer: String?
 
   /// A target, and the call there that the new one replaces; nil for none.

@@ -1,0 +1,2 @@
+// Addresses are part of this module's interface.
+@_exported public import NetworkAddress
