@@ -89,7 +89,7 @@ final class SIPCall {
     _ = unsafe mem_deref(remoteOffer)
   }
 
-  /// True while nothing has arrived from the far side, not even its TLS certificate.
+  /// True while the far side's TLS certificate and its first message are still awaited.
   var isInHandshake: Bool { peer?.expectation.verdict == .pending && !isHeardOf && !isEstablished }
 
   // Requests may open a connection, whose far side has to be the call's.
@@ -116,6 +116,7 @@ final class SIPCall {
   func noteFarSide(_ message: UnsafePointer<sip_msg>) {
     if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
       isContactSecure = unsafe re_is_contact_secure(message)
+      unsafe NamedHosts.lookUp(contactOf: message)
     }
     if unsafe message.pointee.req {
       unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))

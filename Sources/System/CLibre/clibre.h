@@ -342,6 +342,13 @@ static inline bool re_uri_address(const struct uri *uri, struct sa *address) {
   return !sa_set(address, &uri->host, uri->port ? uri->port : usual);
 }
 
+/* The host that the sender of a message names as its own; empty if it names none. */
+static inline struct pl re_contact_host(const struct sip_msg *message) {
+  const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
+  struct sip_addr contact;
+  return header && !sip_addr_decode(&contact, &header->val) ? contact.uri.host : (struct pl){NULL, 0};
+}
+
 /* The numeric address that the sender of a message names as its own; false if it names none, or one by name. */
 static inline bool re_contact_address(const struct sip_msg *message, struct sa *named) {
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);

@@ -1,7 +1,7 @@
 package import CLibre
 import Glibc
 
-/// A request by way of a strict router, of before RFC 3261: the router wants itself in the request
+/// A request in the form for a strict router (RFC 2543), which expects its own URI in the request
 /// line, and the far side's address as the last route (RFC 3261 section 12.2.1.1).
 struct StrictRoute: Equatable {
   /// Address for the request line.
@@ -45,8 +45,8 @@ private typealias Requester =
     UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
   ) -> CInt
 
-/// Replaces libre's function, by which it sends all requests: gives those to a strict router their
-/// form.
+/// Replaces libre's function, by which libre sends all requests: gives those to a strict router the
+/// form of `StrictRoute`, and sends those to a host of `NamedHosts` to its address.
 ///
 /// libre sends them to the right host, but in the form for loose routers alone.
 @c(sip_request)
@@ -68,6 +68,28 @@ package func sendRequest(
   guard let next = unsafe original("sip_request") else { return ENOSYS }
   // SAFETY: libre's own function has this type.
   let request = unsafe unsafeBitCast(next, to: Requester.self)
+  if let route = unsafe route, let host = unsafe NamedHosts.address(of: String(route.pointee.host))
+  {
+    var numeric = unsafe route.pointee
+    return unsafe host.withCString { start in
+      unsafe numeric.host = pl(p: start, l: host.utf8.count)
+      return unsafe sendRequest(
+        place,
+        sip,
+        isStateful,
+        method,
+        methodLength,
+        target,
+        targetLength,
+        &numeric,
+        text,
+        order,
+        sending,
+        answered,
+        context
+      )
+    }
+  }
   let send = { (uri: UnsafePointer<CChar>?, length: CInt, text: UnsafeMutablePointer<mbuf>?) in
     unsafe request(
       place,
