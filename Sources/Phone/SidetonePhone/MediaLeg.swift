@@ -245,10 +245,8 @@ public final class MediaLeg {
     admitSignalling(to: handshake)
   }
 
-  /// Notes the host of the far side's signalling, which has answered requests: its address is not
-  /// forged, so media may go there as well.
-  ///
-  /// Does nothing if it is nil.
+  /// Notes the host of the far side's signalling, which is not forged as it has answered; nil does
+  /// nothing.
   public func noteAnswer(from host: String?) {
     guard let host else { return }
     socket?.noteAnswer(fromHost: host)
