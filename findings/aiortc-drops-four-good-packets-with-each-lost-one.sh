@@ -12,7 +12,7 @@
 # lost 5 % of the speech is missing, and a measure of quality or a recognizer blames the phone that
 # sent it; a measured delay has 200 ms that no network made. Count losses at the RTP level, measure
 # delay only on a line without any loss, or send sequence numbers without gaps.
-# Output seen (200 packets; delay is how many packets after it were sent when it came out):
+# Output seen (200 packets; delay is how many packets after it were sent when it came out, 14 or 15):
 #   lost: none       - getStats: 0 lost; not heard: none
 #                      delay at packet 40: 4 packets, at 70: 4, at 180: 4
 #   lost: 50         - getStats: 1 lost; not heard: 46 47 48 49 50

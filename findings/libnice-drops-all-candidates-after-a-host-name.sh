@@ -2,15 +2,16 @@
 # Package: libnice 0.1.21 (Debian 12 package libnice10 0.1.21-1), nice_agent_parse_remote_sdp(), the
 # one call that gives it a far end's whole SDP; two of its agents on one machine.
 # Expected: a candidate line with a host name that is not supported is ignored, alone (RFC 8839
-# section 5.1, "MUST ignore"): browsers put such a name, "....local", first, to hide their address.
+# section 5.1, "MUST ignore"): browsers give such a name, "....local", to hide their own address.
 # ice-ufrag and ice-pwd may stand before the first m= line, for all media (section 5.4), and the
 # lines of an SDP end with CR and LF (RFC 8866 section 5).
 # Instead: the first line that it cannot use ends the reading. It returns -1, keeps the candidates
 # before that line and drops all after it, good ones too: the same name is harmless as the last
 # candidate and ends the call as the first. With ice-ufrag before m=, or with CR LF, it takes nothing.
 # What it writes itself (LF alone) is read. Which line it was, or that some were taken, is not told.
-# Why it matters: a program that takes -1 for a warning works on the desk, with its own kind at the
-# other end, and fails with half of the browsers, in some of the networks, by the order of the lines.
+# Why it matters: a program with this call connects to its own kind, and to others by the order of
+# their lines: one name at the end does no harm if -1 is taken for a warning, one at the start, as a
+# browser's host candidate is, leaves it without any address of the far end, and the call is silent.
 # Give it the lines one by one (nice_agent_parse_remote_candidate_sdp() refuses just the one), with
 # the line ends cut off and the credentials set by nice_agent_set_remote_credentials().
 # Output seen (each of the two agents gets the other's SDP, changed so):
