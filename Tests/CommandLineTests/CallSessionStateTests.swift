@@ -72,7 +72,8 @@ struct CallSessionStateTests {
   @Test func keysOfACallThatIsBeingPlaced() {
     var state = session()
     _ = state.handle(.phone(.calling(alice, to: "a")))
-    #expect(effects(of: "mo5", in: state) == [], "the far side hears nothing yet")
+    #expect(effects(of: "mo", in: state) == [], "the far side hears nothing yet")
+    #expect(effects(of: "5", in: state) == [.press(alice, "5")], "a menu may ask for it")
     #expect(effects(of: "h", in: state) == [.end(alice)])
   }
 

@@ -176,4 +176,24 @@ struct RecordingComparisonTests {
     }
     #expect(!compare(Self.said, thin).isInverted)
   }
+
+  /// A loop is heard as often as it was recorded, and at its place.
+  @Test(arguments: [([true, true, false, false], 0.5), ([true, false, true, false], 0.5)])
+  func loopsAreHeardOnce(rounds: [Bool], share: Double) throws {
+    let said = rounds.flatMap { _ in Self.said }
+    let silence = [Float](repeating: 0, count: Self.said.count)
+    let heard = [Float](repeating: 0, count: 1_600) + rounds.flatMap { $0 ? Self.said : silence }
+    let comparison = compare(said, heard)
+    #expect(abs(comparison.heardShare - share) < 0.1, "\(comparison)")
+    #expect(abs(try #require(comparison.delayMilliseconds) - 200) < 1)
+  }
+
+  /// A talker who is far away is missed as well.
+  @Test func quietTalkerCounts() {
+    let quiet = Self.speech(3, seconds: 6).map { $0 / 6 }
+    let said = Self.said + quiet
+    let silence = [Float](repeating: 0, count: quiet.count)
+    let comparison = compare(said, Self.said + silence)
+    #expect(abs(comparison.heardShare - 0.5) < 0.1, "\(comparison)")
+  }
 }

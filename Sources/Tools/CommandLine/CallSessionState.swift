@@ -269,7 +269,8 @@ struct CallSessionState: Equatable {
       typed = ""
       return [.showTarget("")]
     case "0"..."9", "*", "#":
-      guard let active, active.isConnected else { return [] }
+      // Menus may ask for keys before anybody answers; the phone knows whether they can be sent.
+      guard let active else { return [] }
       return [.press(active.call, String(key))]
     default:
       return []

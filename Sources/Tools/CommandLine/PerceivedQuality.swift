@@ -15,15 +15,19 @@ struct PerceivedQuality {
   private static let partFrames = 8 * 48_000
   /// Largest number of parts to score, evenly over the call: each takes most of a second.
   private static let maximumParts = 12
-  /// Level that a part has to exceed to be scored, as a share of full scale.
-  private static let audible: Float = 0.02
+  /// Level that a part has to exceed to be scored, as a share of the loudest sample.
+  private static let audible: Float = 0.1
 
   private static let program = """
     import sys, numpy, pesq
     read = lambda path: numpy.fromfile(path, dtype="<i2")
     def score(said, heard):
         try: return pesq.pesq(16000, said, heard, "wb")
-        except pesq.PesqError: return 1.0
+        except pesq.PesqError: pass
+        # Without speech there is no score; speech of which nothing came has the worst.
+        try: pesq.pesq(16000, said, said, "wb")
+        except pesq.PesqError: return float("nan")
+        return 1.0
     for said, heard in zip(sys.argv[1::2], sys.argv[2::2]):
         said, heard = read(said), read(heard)
         print(numpy.mean([score(said[cut:], heard[cut:]) for cut in range(0, 256, 64)]))
@@ -46,15 +50,23 @@ struct PerceivedQuality {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let shift = Int(delay * 48)
-    let count = (heard.count - shift) / Self.partFrames
-    let step = max(1, (count + Self.maximumParts - 2) / Self.maximumParts)
+    let last = heard.count - shift - Self.partFrames
+    guard last >= 0 else { return nil }
+    let audible = Self.audible * said.reduce(0) { max($0, abs($1)) }
+    // The playout looks for its delay in the first seconds.
+    let parts = stride(from: min(Self.partFrames, last), through: last, by: Self.partFrames)
+      .map { begin in
+        let first = begin + begin / 1_000_000 * drift + begin % 1_000_000 * drift / 1_000_000
+        return (begin, said: first)
+      }
+      .filter { part in
+        (part.said..<part.said + Self.partFrames).contains { abs(said[$0 % said.count]) > audible }
+      }
+    let step = max(1, (parts.count + Self.maximumParts - 1) / Self.maximumParts)
     var files: [String] = []
-    // The playout looks for its delay in the first part.
-    for part in stride(from: 1, to: count, by: step) {
-      let begin = part * Self.partFrames
-      let first = begin + begin / 1_000_000 * drift + begin % 1_000_000 * drift / 1_000_000
+    for part in stride(from: 0, to: parts.count, by: step) {
+      let (begin, first) = parts[part]
       let original = (first..<first + Self.partFrames).map { said[$0 % said.count] }
-      guard original.contains(where: { abs($0) > Self.audible }) else { continue }
       let copy = Array(heard[begin + shift..<begin + shift + Self.partFrames])
       for (name, samples) in [("said", original), ("heard", copy)] {
         let file = folder.appendingPathComponent("\(name)-\(part).raw")
@@ -65,7 +77,8 @@ struct PerceivedQuality {
     }
     guard !files.isEmpty else { return nil }
     let answer = try ExternalProgram.run(python, ["-c", Self.program] + files)
-    scores = answer.split(separator: "\n").compactMap { Double($0) }.sorted()
+    scores = answer.split(separator: "\n").compactMap { Double($0) }.filter(\.isFinite)
+      .sorted()
     guard !scores.isEmpty else { return nil }
   }
 

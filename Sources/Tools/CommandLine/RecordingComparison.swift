@@ -60,18 +60,24 @@ struct RecordingComparison {
     let found = Self.matches(of: said, in: heard)
     // A tone is found upside down half a period later: all together tell.
     let isInverted = Self.isInverted(found.map(\.matches))
-    let all = found.map { ($0.start, $0.matches.best(isInverted: isInverted)) }
-    let good = all.filter { $1.likeness >= Self.likeness }
-    let lags = good.map(\.1.lag).sorted()
+    let all = Self.inOrder(
+      found.map { ($0.start, $0.matches.best(isInverted: isInverted)) }
+    ) { start, lag in
+      heard.best(of: said, at: start, around: lag, reach: Self.near, step: 1)
+        .best(isInverted: isInverted)
+    }
+    let good = all.filter { $0.match.likeness >= Self.likeness }
+    let lags = good.map(\.match.lag).sorted()
     segments = found.count
-    similarity = all.isEmpty ? 0 : all.map(\.1.likeness).reduce(0, +) / Double(all.count)
+    similarity = all.isEmpty ? 0 : all.map(\.match.likeness).reduce(0, +) / Double(all.count)
     heardShare = all.isEmpty ? 0 : Double(good.count) / Double(all.count)
     // Some are found by chance.
     delayMilliseconds =
       heardShare < 0.3 ? nil : Double(lags[lags.count / 2]) * 1_000 / Double(Self.rate)
     self.isInverted = isInverted
     drift =
-      heardShare < 0.3 ? nil : Self.slope(of: good.map { ($0, $1.lag) }).map { $0 * 1e6 }
+      heardShare < 0.3
+      ? nil : Self.slope(of: good.map { ($0.start, $0.match.lag) }).map { $0 * 1e6 }
   }
 
   // MARK: Segments
@@ -82,6 +88,73 @@ struct RecordingComparison {
     return difference > clearly * Double(matches.count)
   }
 
+  /// Matches without those that are found where another one was, or before it, unless they are
+  /// found in order as well: what is said in a loop is heard as often as it was recorded.
+  ///
+  /// `search` looks for a segment around a lag.
+  private static func inOrder(
+    _ all: [(start: Int, match: Match)],
+    search: (_ start: Int, _ lag: Int) -> Match
+  ) -> [(start: Int, match: Match)] {
+    let found = all.indices.filter { all[$0].match.likeness >= likeness }
+    let kept = longestChain(found.map { all[$0].start + all[$0].match.lag }).map { found[$0] }
+    var result = all
+    var (before, next) = (kept.first, 0)
+    for index in all.indices where all[index].match.likeness >= likeness {
+      while next < kept.count, kept[next] < index { next += 1 }
+      if next < kept.count, kept[next] == index {
+        before = index
+        continue
+      }
+      let start = all[index].start
+      let again = before.map { search(start, result[$0].match.lag) } ?? Match(lag: 0)
+      let end = next < kept.count ? all[kept[next]].start + all[kept[next]].match.lag : .max
+      let begin = before.flatMap { $0 < index ? result[$0].start + result[$0].match.lag : nil }
+      let position = start + again.lag
+      let fits = position >= (begin ?? 0) + leastStep && position <= end - leastStep
+      result[index].match =
+        again.likeness >= likeness && fits ? again : Match(lag: all[index].match.lag)
+      if fits, again.likeness >= likeness { before = index }
+    }
+    return result
+  }
+
+  /// Least distance of two segments in a recording, in samples: a jitter buffer plays sound at most
+  /// twice as fast.
+  private static let leastStep = segmentLength / 2
+
+  // Indices of the longest series of positions that grow by `leastStep` at least; of equally long
+  // ones the first to end.
+  private static func longestChain(_ positions: [Int]) -> [Int] {
+    // For each length the chain that ends first; for each position the one before it in its chain.
+    var ends: [Int] = []
+    var befores: [Int?] = []
+    for (index, position) in positions.enumerated() {
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if positions[ends[middle]] <= position - leastStep {
+          low = middle + 1
+        } else {
+          high = middle
+        }
+      }
+      befores.append(low > 0 ? ends[low - 1] : nil)
+      if low == ends.count {
+        ends.append(index)
+      } else if position < positions[ends[low]] {
+        ends[low] = index
+      }
+    }
+    var chain: [Int] = []
+    var next = ends.last
+    while let index = next {
+      chain.append(index)
+      next = befores[index]
+    }
+    return chain.reversed()
+  }
+
   private static func matches(
     of said: [Float],
     in heard: Heard
@@ -89,7 +162,7 @@ struct RecordingComparison {
     let step = max(said.count, heard.samples.count) > longestFine ? coarseStep : fineStep
     let contours = (said: contour(said, step), heard: contour(heard.samples, step))
     guard let coarse = coarseLag(contours.said, contours.heard) else { return [] }
-    let mean = usualPower(said)
+    let least = leastSpeech(said)
     var found: [(start: Int, matches: Matches)] = []
     var expected = coarse * step
     var recent: [Int] = []
@@ -99,7 +172,7 @@ struct RecordingComparison {
     // How much more is found upside down so far.
     var inversion = 0.0
     for start in stride(from: 0, through: said.count - segmentLength, by: segmentLength)
-    where power(said[start..<start + segmentLength]) > mean / 10 {
+    where power(said[start..<start + segmentLength]) > least {
       var matches = heard.best(of: said, at: start, around: expected, reach: near, step: 1)
       let isInverted = inversion > clearly * Double(found.count)
       if matches.best(isInverted: isInverted).likeness < likeness {
@@ -264,6 +337,17 @@ struct RecordingComparison {
     guard !loud.isEmpty else { return power(samples[...]) }
     let limit = 4 * loud[min(loud.count - 1, loud.count * 4 / 5)]
     return powers.reduce(0) { $0 + min($1, limit) } / Float(powers.count)
+  }
+
+  // The power from which a segment is speech: a tenth of the usual one, or less if it still stands
+  // out of the background, as a second talker may be far away.
+  private static func leastSpeech(_ samples: [Float]) -> Float {
+    let powers = stride(from: 0, through: samples.count - fineStep, by: fineStep)
+      .map { power(samples[$0..<$0 + fineStep]) }.sorted()
+    let usual = usualPower(samples)
+    // Of the pauses between words.
+    let background = powers.isEmpty ? 0 : powers[powers.count / 20]
+    return min(usual / 10, max(usual / 200, 30 * background))
   }
 
   private static func power(_ samples: ArraySlice<Float>) -> Float {

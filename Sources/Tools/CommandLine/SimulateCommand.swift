@@ -194,6 +194,9 @@ struct SimulateCommand: ParsableCommand {
           drift: drift,
           python: scorer
         )
+        if report.quality == nil, python != nil {
+          Terminal.printError("PESQ has no score: the call is too short, or nothing is said")
+        }
       } catch  where python == nil {
         // Not requested.
       }

@@ -47,6 +47,8 @@ package enum CaptureFile {
     defer { unsafe pcap_close(file) }
     let linkType = unsafe Int(pcap_datalink(file))
     var capture = PacketCapture()
+    let directions = PacketDirections(ofFileAt: path).areOutgoing
+    var place = -1
     var header: UnsafeMutablePointer<pcap_pkthdr>?
     var data: UnsafePointer<UInt8>?
     while true {
@@ -59,6 +61,7 @@ package enum CaptureFile {
         if capture.isDamaged, !readsDamaged { throw .unreadable(reason) }
         return capture
       }
+      place += 1
       guard let header = unsafe header?.pointee, let data = unsafe data else { continue }
       let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: Int(header.caplen)))
       // Files of pcap count seconds in 32 bits without a sign, until 2106.
@@ -68,7 +71,12 @@ package enum CaptureFile {
         by: 1_000_000_000
       )
       guard !overflow else { continue }
-      capture.add(frame: bytes, linkType: linkType, at: time &+ Int64(header.ts.tv_usec))
+      capture.add(
+        frame: bytes,
+        linkType: linkType,
+        at: time &+ Int64(header.ts.tv_usec),
+        isOutgoing: place < directions.count ? directions[place] : nil
+      )
     }
   }
 

@@ -158,6 +158,8 @@ struct CapturedFrame {
     case 0x0800, 0x86DD: return network(at: offset, layer: layer)
     // Tags of virtual networks.
     case 0x8100, 0x88A8, 0x9100, 0x9200: return self.type(at: offset + 2, layer: layer + 1)
+    // A ring of two ways (HSR, IEC 62439-3): both copies are captured.
+    case 0x892F: return self.type(at: offset + 4, layer: layer + 1)
     case 0x8864: return pointToPoint(at: offset + 6, layer: layer)
     case 0x8847, 0x8848:
       var offset = offset
@@ -247,9 +249,8 @@ struct CapturedFrame {
     if Self.tunnelPorts.contains(number(at: offset + 2)), (payload.first ?? 0) >> 6 != 2 {
       return .tunnel
     }
-    // VXLAN (RFC 7348).
-    if number(at: offset + 2) == 4_789, payload.count > 22, payload[payload.startIndex] == 8,
-      case .datagram(let inner) = ethernet(at: offset + 16, layer: layer + 1)
+    if let start = mirrored(payload, to: number(at: offset + 2)),
+      case .datagram(let inner) = ethernet(at: offset + 8 + start, layer: layer + 1)
     {
       return .datagram(inner)
     }
@@ -261,6 +262,25 @@ struct CapturedFrame {
         length: length - 8
       )
     )
+  }
+
+  // Where an Ethernet frame begins in a datagram: VXLAN (RFC 7348), also at Linux's former port;
+  // TZSP, by which access points mirror traffic.
+  private func mirrored(_ payload: ArraySlice<UInt8>, to port: Int) -> Int? {
+    let begin = payload.startIndex
+    switch port {
+    case 4_789, 8_472: return payload.count > 22 && payload[begin] == 8 ? 8 : nil
+    case 37_008:
+      guard payload.count > 19, payload[begin] == 1, payload[begin + 3] == 1 else { return nil }
+      var place = begin + 4
+      while place < payload.endIndex, payload[place] != 1 {
+        let isPadding = payload[place] == 0
+        guard isPadding || place + 1 < payload.endIndex else { return nil }
+        place += isPadding ? 1 : 2 + Int(payload[place + 1])
+      }
+      return place - begin + 1
+    default: return nil
+    }
   }
 
   private func segment(at offset: Int) -> Content {
@@ -276,8 +296,15 @@ struct CapturedFrame {
     let options = [0x80, 0x20, 0x10].count { flags & UInt8($0) != 0 }
     let inner = offset + 4 + 4 * options
     let type = number(at: offset + 2)
-    return type == 0x6558
-      ? ethernet(at: inner, layer: layer + 1) : packet(type, at: inner, layer: layer + 1)
+    switch type {
+    case 0x6558: return ethernet(at: inner, layer: layer + 1)
+    // Mirrors of a switch (ERSPAN): of the first kind without a header, of the second with one.
+    case 0x88BE: return ethernet(at: inner + (flags & 0x10 != 0 ? 8 : 0), layer: layer + 1)
+    case 0x22EB:
+      guard inner + 12 <= bytes.count else { return .other }
+      return ethernet(at: inner + (bytes[inner + 11] & 1 != 0 ? 20 : 12), layer: layer + 1)
+    default: return packet(type, at: inner, layer: layer + 1)
+    }
   }
 
   private func endpoint(_ address: Range<Int>, port: Int) -> Endpoint {

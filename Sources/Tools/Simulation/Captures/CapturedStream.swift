@@ -36,7 +36,7 @@ package struct CapturedStream: Sendable {
   package var beginnings: Int { timeline.beginnings }
   /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
   /// fast; nil if it is not known.
-  package var skew: Double? { timeline.skew }
+  package var skew: Double? { timeline.skew.flatMap { abs($0) > Self.wildSkew ? nil : $0 } }
   /// Packets that are missing between the first and the last.
   package let lost: Int
   /// Counts of runs of lost packets, by the length of the run.

@@ -37,7 +37,8 @@ package struct MediaFormat: Equatable, Sendable {
 
   /// Clock rates of dynamic types that occur in practice.
   static let rates = [
-    8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 90_000, 96_000,
+    1_000, 8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 90_000,
+    96_000, 176_400, 192_000,
   ]
 
   /// Returns the format of a static payload type; nil for a dynamic one.

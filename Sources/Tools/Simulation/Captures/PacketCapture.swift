@@ -83,9 +83,18 @@ package struct PacketCapture {
 
   /// Adds a frame captured at `nanoseconds` on a link of the pcap format's type `linkType`; frames
   /// without RTP are ignored.
-  package mutating func add(frame bytes: [UInt8], linkType: Int, at nanoseconds: Int64) {
+  ///
+  /// `isOutgoing` is true for a frame that the capturing machine sent; nil if that is not known.
+  package mutating func add(
+    frame bytes: [UInt8],
+    linkType: Int,
+    at nanoseconds: Int64,
+    isOutgoing: Bool? = nil
+  ) {
     switch CapturedFrame(bytes: bytes, linkType: linkType).content {
-    case .datagram(let datagram): add(datagram, at: nanoseconds)
+    case .datagram(var datagram):
+      datagram.isOutgoing = datagram.isOutgoing ?? isOutgoing
+      add(datagram, at: nanoseconds)
     case .segment(let text): described.note(text)
     case .fragment: fragments += 1
     case .tunnel: tunnelled += 1

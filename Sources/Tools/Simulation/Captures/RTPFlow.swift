@@ -134,17 +134,28 @@ struct RTPFlow {
   /// best: the delays spread least, without a trend; nil if none fits or there are too few packets.
   func clock(of type: UInt8, among rates: [Int]) -> Int? {
     let own = beginnings(of: type)
-    let fits = rates.compactMap { rate in
-      Fit(of: own, to: rate).flatMap { $0.isPossible ? (rate, $0.spread) : nil }
+    let fits = rates.compactMap { rate -> (Int, Double)? in
+      guard let fit = Fit(of: own, to: rate), fit.isPossible else { return nil }
+      let isSure = !Self.rareRates.contains(rate) || abs(fit.trend) < fit.doubt + 0.002
+      return isSure ? (rate, fit.spread) : nil
     }
     return fits.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
   }
 
   /// True if the timestamps of a payload type cannot count `rate` ticks a second; false if there
   /// are less than two seconds of them.
+  ///
+  /// A delay that grows, as while a queue fills, is no other clock.
   func contradicts(_ rate: Int, of type: UInt8) -> Bool {
-    Fit(of: beginnings(of: type), to: rate).map { $0.seconds > 2 && !$0.isPossible } ?? false
+    Fit(of: beginnings(of: type), to: rate).map {
+      $0.seconds > 2 && !$0.isPossible && abs($0.trend) > Self.steepestQueue
+    } ?? false
   }
+
+  /// Steepest trend of the delay, in seconds a second, that may be a queue's.
+  private static let steepestQueue = 0.15
+  /// Rates of compact discs, which are rare: a queue that grows looks like them at 48 kHz.
+  private static let rareRates: Set = [11_025, 22_050, 44_100, 88_200, 176_400]
 
   // The first packet of each picture, if it is video: the others are sent when there is room.
   private func beginnings(of type: UInt8) -> [Packet] {
@@ -162,8 +173,11 @@ struct RTPFlow {
     let seconds: Double
     /// Spread of the delays, in seconds.
     let spread: Double
+    /// Growth of the delays, in seconds a second, and what jitter makes of it in a short time.
+    let trend: Double
+    let doubt: Double
     /// True if the delays neither grow nor fall all the time.
-    let isPossible: Bool
+    var isPossible: Bool { abs(trend) < 0.04 + doubt }
 
     /// Computes the delays at `rate` ticks a second; nil if there are too few packets.
     init?(of packets: [Packet], to rate: Int) {
@@ -207,7 +221,8 @@ struct RTPFlow {
       let (begin, end) = (middle(points.prefix(part)), middle(points.suffix(part)))
       let span = max(end.at - begin.at, 0.01)
       // The clock of a sender is not off by so much, and jitter has an end.
-      isPossible = abs(end.delay - begin.delay) / span < 0.04 + 0.1 / max(1, passed * passed)
+      trend = (end.delay - begin.delay) / span
+      doubt = 0.1 / max(1, passed * passed)
     }
   }
 

@@ -52,6 +52,8 @@ struct StreamTimeline {
   private static let quietLeap = 60.0
   /// Largest deviation of a clock, as a fraction.
   private static let wildest = 0.001
+  /// Steepest growth of the delay, as a fraction, that may be a queue's.
+  private static let steepestQueue = 0.15
   /// Time in nanoseconds after which a repeated packet is not a duplicate but the beginning of a
   /// loop, if others follow.
   private static let latestCopy: Int64 = 1_000_000_000
@@ -141,6 +143,10 @@ struct StreamTimeline {
         (newest, last) = (number, before)
         step = Self.step(from: before, to: packet, usual, clockRate)
       }
+      if let last, case let turns = Self.turns(from: last, to: packet, usual, clockRate), turns > 0
+      {
+        step = Int(packet.sequence &- last.sequence) + 65_536 * turns
+      }
       restarts += step == nil ? 1 : 0
       let number = newest + Int64(step ?? 1)
       numbered.append((number, place, packet))
@@ -220,18 +226,42 @@ struct StreamTimeline {
     let rate = Double(clockRate(packet.payloadType))
     let arrived = Double(packet.arrival &- last.arrival) / 1e9
     if abs(step) < farthest {
-      guard abs(step) >= near, let usual else { return step }
+      guard let usual else { return step }
+      // A few numbers may be lost while the timestamps go elsewhere, but not some dozen in no time.
+      let isSudden =
+        step > 8 && abs(ticks / rate - arrived) > 2 && arrived < Double(step) * usual / rate / 2
+      guard abs(step) >= near || isSudden else { return step }
       let expected = Double(step) * usual
       // Packets of other lengths, and pauses. No packet is overtaken by two seconds of others.
       if (0.25...4).contains(ticks / expected), expected / rate > -2 { return step }
-      if step > 0 { return arrived >= expected / rate / 4 ? step : nil }
+      // Timestamps that have gone elsewhere meanwhile are those of another beginning.
+      let isInTime = abs(ticks / rate - arrived) < 2
+      if step > 0 { return isInTime && arrived >= expected / rate / 4 ? step : nil }
     }
-    // An outage of a minute and more, of packets of 2.5 to 120 ms.
+    // A long outage, of packets of 0.25 to 120 ms: timestamps and time say the same.
     let missed = Int(packet.sequence &- last.sequence)
-    let isOutage =
-      missed >= farthest && abs(ticks / rate - arrived) < 2
-      && (0.002...0.13).contains(ticks / rate / Double(missed))
-    return isOutage ? missed : nil
+    guard missed >= farthest, abs(ticks / rate - arrived) < 2,
+      (0.000_25...0.13).contains(ticks / rate / Double(missed))
+    else { return nil }
+    return missed
+  }
+
+  // Times that the numbers have wrapped around in an outage, by its timestamps; 0 unless these fit
+  // well, as pauses have timestamps without numbers.
+  private static func turns(
+    from last: RTPFlow.Packet,
+    to packet: RTPFlow.Packet,
+    _ usual: Double?,
+    _ clockRate: (UInt8) -> Int
+  ) -> Int {
+    let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
+    let arrived = Double(packet.arrival &- last.arrival) / 1e9
+    guard let usual, usual > 0, ticks / usual > 60_000,
+      abs(ticks / Double(clockRate(packet.payloadType)) - arrived) < 2
+    else { return 0 }
+    let passed = Double(packet.sequence &- last.sequence)
+    let turns = ((ticks / usual - passed) / 65_536).rounded()
+    return abs(turns * 65_536 + passed - ticks / usual) < 200 ? Int(max(0, turns)) : 0
   }
 
   private mutating func take(
@@ -296,6 +326,9 @@ struct StreamTimeline {
     var effort = 20_000_000
     let gaps = zip(entries, entries.dropFirst()).map { $1.arrival - $0.arrival }.sorted()
     let usual = gaps.isEmpty ? 0 : gaps[gaps.count / 2]
+    let lengths = zip(entries, entries.dropFirst())
+      .map { ($1.departure - $0.departure) / Double($1.number - $0.number) }.sorted()
+    let length = lengths.isEmpty ? 0 : lengths[lengths.count / 2]
     for index in entries.indices {
       entries[index].departure += shift
       guard index > 0 else { continue }
@@ -313,6 +346,8 @@ struct StreamTimeline {
       let sent = entries[index].departure - entries[index - 1].departure
       let count = Double(entries[index].number - entries[index - 1].number)
       let isStall = !isChange && delay > former && sent >= 0 && sent < 4 * max(usual, 1) * count
+      // Timestamps that go on with the numbers over a loss have not jumped: it is another path.
+      if isStall, count > 1, abs(sent - length * count) < max(1, length / 4) { continue }
       let spike = isStall ? Self.longestStall : Self.longestSpike
       let before = least(entries[begin..<index].suffix(500).map { $0.arrival - $0.departure })
       var after: [Double] = []
@@ -377,8 +412,9 @@ struct StreamTimeline {
       let rest = points.map { $0.delay - slope * ($0.at - first.departure) }.sorted()
       return rest[rest.count * 9 / 10] - rest[rest.count / 10]
     }
-    // No clock is further off. Timestamps that count something else are, and lie on a line.
-    if abs(slope) >= Self.wildest, spread(slope) > spread(0) / 20 { return }
+    // No clock is further off: a queue grows. Timestamps that count something else lie on a line.
+    let isOther = abs(slope) >= Self.wildest
+    if isOther, abs(slope) < Self.steepestQueue || spread(slope) > spread(0) / 20 { return }
     // A fast clock's packets seem to come earlier and earlier.
     skew = -slope * 1e6
     guard spread(slope) < spread(0) / 2 else {
