@@ -7,7 +7,8 @@ import Testing
 
 /// SpeexDSP's filters on blocks of a microphone.
 struct SpeechFilterTests {
-  private static let blockFrames = 480
+  /// As in a call (`CaptureChain`).
+  private static let blockFrames = 240
 
   private static func energy(_ block: borrowing SampleBuffer) -> Double {
     (0..<block.count).reduce(0) { $0 + Double(block[$1]) * Double(block[$1]) }
@@ -22,11 +23,13 @@ struct SpeechFilterTests {
     var microphone = SampleBuffer(repeating: 0, count: blockFrames)
     var far = SampleBuffer(repeating: 0, count: blockFrames)
     var (before, after) = (0.0, 0.0)
-    for block in 0..<500 {
+    for block in 0..<240_000 / blockFrames {
       make(block, &microphone, &far)
       let energy = Self.energy(microphone)
       filter.process(&microphone, far: far)
-      if block >= 300 { (before, after) = (before + energy, after + Self.energy(microphone)) }
+      if block >= 144_000 / blockFrames {
+        (before, after) = (before + energy, after + Self.energy(microphone))
+      }
     }
     return after / before
   }
@@ -83,11 +86,19 @@ struct SpeechFilterTests {
   }
 
   /// Without speech there is no level to even out, so that noise is not amplified.
-  @Test(arguments: [Float(0.0055), 0.02])
-  func noiseAloneIsNotBroughtUp(level: Float) throws {
+  @Test(arguments: [Float(0.0055), 0.02], [false, true])
+  func noiseAloneIsNotBroughtUp(level: Float, isPink: Bool) throws {
     var noise = Noise(level: level)
-    let gain = try Self.remainder(SpeechFilterSettings(gainControl: true)) { _, near, _ in
+    // Each octave is renewed half as often as the one above: the power falls by 3 dB an octave.
+    var octaves = [Float](repeating: 0, count: 12)
+    let gain = try Self.remainder(SpeechFilterSettings(gainControl: true)) { block, near, _ in
       noise.fill(&near)
+      guard isPink else { return }
+      for index in 0..<Self.blockFrames {
+        let frame = block * Self.blockFrames + index + 1
+        octaves[min(octaves.count - 1, frame.trailingZeroBitCount)] = near[index]
+        near[index] = octaves.reduce(0, +) / 4
+      }
     }
     print("noise is louder by \(10 * log10(gain)) dB")
     #expect(gain < 2, "louder by \(10 * log10(gain)) dB")
@@ -100,7 +111,7 @@ struct SpeechFilterTests {
       noise.fill(&near)
       for index in 0..<Self.blockFrames {
         let time = Double(block * Self.blockFrames + index) / 48_000
-        let tone = 0.02 * sin(2 * .pi * 200 * time) * (block / 20 % 2 == 0 ? 1 : 0)
+        let tone = 0.02 * sin(2 * .pi * 200 * time) * (Int(time * 5) % 2 == 0 ? 1 : 0)
         near[index] = near[index] * 0.01 + Float(tone)
       }
     }

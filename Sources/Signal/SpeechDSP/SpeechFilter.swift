@@ -41,6 +41,7 @@ package struct SpeechFilter: ~Copyable {
   private let echo: OpaquePointer?
   private let preprocessor: OpaquePointer?
   private let controlsGain: Bool
+  private var gate = SpeechGate()
   /// Frames until SpeexDSP has learned the noise: a second at first.
   private var unlearnedFrames = 48_000
   private var microphone: FixedArray<Int16>
@@ -107,11 +108,13 @@ package struct SpeechFilter: ~Copyable {
   ///   - far: the `blockFrames` samples that the loudspeaker played in the same span.
   @_noAllocation @_noLocks
   package mutating func process(_ block: inout SampleBuffer, far: borrowing SampleBuffer) {
+    var power: Float = 0
     for index in 0..<blockFrames {
       microphone[index] = Self.quantise(block[index])
       reference[index] = Self.quantise(far[index])
+      power += Float(microphone[index]) * Float(microphone[index])
     }
-    run()
+    run(power / Float(blockFrames))
     for index in 0..<blockFrames { block[index] = Float(output[index]) / 32_768 }
   }
 
@@ -122,7 +125,7 @@ package struct SpeechFilter: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func run() {
+  private mutating func run(_ power: Float) {
     let input = unsafe microphone.address
     let far = unsafe reference.address
     let result = unsafe output.address
@@ -134,11 +137,12 @@ package struct SpeechFilter: ~Copyable {
     guard let preprocessor = unsafe preprocessor else { return }
     _ = unsafe speexdsp_preprocess(preprocessor, result)
     guard controlsGain else { return }
-    // SpeexDSP takes steady noise for speech half of the time, and in the first second, while it
-    // learns what noise is; its gain would rise to 27 dB.
+    // SpeexDSP takes steady noise for speech half of the time, pink noise nearly always, and all of
+    // the first second, while it learns what noise is; its gain would rise to 27 dB.
     unlearnedFrames = max(0, unlearnedFrames - blockFrames)
     let percent = unsafe speexdsp_speech_percent(preprocessor)
-    let isSpeech = unlearnedFrames == 0 && percent >= Self.speechPercent
+    let isLoud = gate.isSpeech(power, frames: blockFrames)
+    let isSpeech = unlearnedFrames == 0 && isLoud && percent >= Self.speechPercent
     unsafe speexdsp_set_gain_rise(preprocessor, isSpeech ? Self.gainRise : 0)
   }
 
