@@ -30,7 +30,7 @@ RIGS := libasound2-plugins jackd2 kamailio kamailio-tls-modules openssl util-lin
 PEERS := tshark libjack-jackd2-dev baresip-core linphone-cli rtpengine-daemon coturn sip-tester dnsmasq-base systemd libglib2.0-bin avahi-daemon avahi-utils
 
 # Programs to compare with, what counts instructions, and what the scorer of speech is made with.
-RIVALS := trx valgrind python3-venv python3-dev gcc pipewire-jack
+RIVALS := trx valgrind python3-venv python3-dev g++ pipewire-jack libwebrtc-audio-processing-dev
 # People who speak several languages.
 SPEECH := $(patsubst %,asterisk-core-sounds-%-g722,en fr it ru)
 # What a desktop's sound goes through.

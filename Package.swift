@@ -135,6 +135,15 @@ let benchmarks: [Target] =
       linkerSettings: [.linkedLibrary("opus"), .linkedLibrary("speexdsp")]
     ),
     .target(
+      name: "CWebRTCAudio",
+      path: "Benchmarks/CWebRTCAudio",
+      cxxSettings: [
+        .define("WEBRTC_POSIX"), .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD"),
+        .unsafeFlags(["-I/usr/include/webrtc_audio_processing"]),
+      ],
+      linkerSettings: [.linkedLibrary("webrtc_audio_processing")]
+    ),
+    .target(
       name: "Rig",
       dependencies: [
         "CJack", "CLinux", "CRawVoice", "Drawing", "MediaCore", "ProgramRig", "RealTime", "RTP",
@@ -147,7 +156,7 @@ let benchmarks: [Target] =
       name: "bench",
       dependencies: [
         "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallSecurity", "Codecs", "CRawALSA",
-        "CRawVoice", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP",
+        "CRawVoice", "CWebRTCAudio", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP",
         "SidetonePhone",
         "SIPSignalling", "Simulation", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
         argumentParser,

@@ -10,8 +10,8 @@ struct Bench: ParsableCommand {
     abstract: "What Sidetone costs and how it sounds, beside other programs and libraries.",
     subcommands: [
       CallCommand.self, FloodCommand.self, PlayoutCommand.self, CountersCommand.self,
-      ScaleCommand.self,
-      SetupCommand.self, CostCommand.self, SoakCommand.self, ReportCommand.self,
+      ScaleCommand.self, SetupCommand.self, CostCommand.self, FiltersCommand.self,
+      SoakCommand.self, ReportCommand.self,
     ]
   )
 }
