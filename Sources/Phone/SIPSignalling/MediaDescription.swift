@@ -194,7 +194,7 @@ public struct NegotiatedMedia: Equatable, Sendable {
   package let describedKeys: SRTPKeys?
   /// The far side's ICE candidates and credentials; nil if one side does not use ICE, or if the
   /// far side's address was replaced on the way (RFC 8839 section 4.2.5).
-  package let addresses: ICEDescription?
+  package private(set) var addresses: ICEDescription?
   /// Agreements on the other codecs in the far side's answer, which it may send at any time
   /// (RFC 3264 section 6.1).
   package var others: [NegotiatedMedia] = []
@@ -242,6 +242,14 @@ extension NegotiatedMedia {
     var alone = self
     alone.others = []
     return alone
+  }
+
+  /// This agreement without connectivity checks: media at the default address (RFC 8839 section
+  /// 4.2.1).
+  var unchecked: Self {
+    var unchecked = self
+    unchecked.addresses = nil
+    return unchecked
   }
 
   /// Returns the agreement in `others` on the codec that the far side sends as a payload type; nil

@@ -42,8 +42,8 @@ final class SIPCall {
     report(.transferProgressed(id, status: status))
   }
   private var presence = FarSidePresence()
-  /// Description in the last provisional response that had one, with the responder's tag.
-  private var earlyAnswer: (tag: String, bytes: [UInt8])?
+  /// The last description in provisional responses of each early dialog, by the responder's tag.
+  private var earlyAnswers: [String: [UInt8]] = [:]
   /// True while voice flows in one direction at most: one side holds the call, or only listens.
   var isHeld = false {
     didSet { if isHeld != oldValue { presence.noteHold() } }
@@ -361,7 +361,8 @@ final class SIPCall {
       let body = unsafe re_buffer_from(bytes, bytes.count)
     else { return }
     defer { _ = unsafe mem_deref(body) }
-    earlyAnswer = unsafe (String(message.pointee.to.tag), bytes)
+    let tag = unsafe String(message.pointee.to.tag)
+    if earlyTags.contains(tag) || tag.isEmpty { earlyAnswers[tag] = bytes }
     guard let media = unsafe description?.negotiateEarly(with: body) else { return }
     report(.media(id, media))
   }
@@ -402,8 +403,8 @@ final class SIPCall {
     case .unknown:
       return nil
     case .none:
-      guard !isEstablished, let (tag, bytes) = earlyAnswer,
-        unsafe !message.pointee.req && tag == String(message.pointee.to.tag)
+      guard !isEstablished, unsafe !message.pointee.req,
+        let bytes = unsafe earlyAnswers[String(message.pointee.to.tag)]
       else { return nil }
       return unsafe re_buffer_from(bytes, bytes.count)
     }

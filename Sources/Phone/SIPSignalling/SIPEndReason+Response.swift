@@ -2,7 +2,7 @@ import CLibre
 
 extension SIPEndReason {
   /// Maximum length in bytes of an address that is offered to a user.
-  private static let longestAddress = 255
+  private static let longestAddress = 1_023
 
   /// The reason given by a final response: a refusal, or, with class 3xx, the far side's new
   /// address (RFC 3261 section 8.1.3.4).

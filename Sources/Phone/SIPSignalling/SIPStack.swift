@@ -297,7 +297,7 @@ final class SIPStack {
   @unsafe
   private func lookEarly(_ bytes: UnsafePointer<UInt8>, _ length: Int, isSent: Bool) {
     var callID = [CChar](repeating: 0, count: 2_048)
-    var found = [CChar](repeating: 0, count: 256)
+    var found = [CChar](repeating: 0, count: 1_024)
     var sequence: UInt32 = 0
     let kind = unsafe re_look_early(
       isSent,

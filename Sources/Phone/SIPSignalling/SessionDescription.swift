@@ -265,7 +265,7 @@ final class SessionDescription {
     let roles = (beginner, describedAnswer)
     let agreed = unsafe agreement(with: body, isOffer: isOffer)
     let isAccepted = agreed.map { claim == nil || claim == .open || claim == $0.claim } ?? false
-    unsafe re_formats_end(&before, !isAccepted)
+    unsafe re_formats_end(&before, media, !isAccepted)
     guard let agreed, isAccepted else {
       (beginner, describedAnswer) = roles
       return nil
@@ -282,17 +282,18 @@ final class SessionDescription {
   /// Returns the early media of a provisional response, without a change to the agreement: another
   /// phone may answer the call.
   ///
-  /// Nil if the description is refused, or needs a handshake or ICE.
+  /// Nil if the description is refused, or needs a handshake. Checks wait for the phone that
+  /// answers; until then its default address is heard.
   func negotiateEarly(with body: UnsafeMutablePointer<mbuf>) -> NegotiatedMedia? {
     let before = (claim, beginner, describedAnswer)
     var formats = re_formats()
     unsafe re_formats_save(&formats, media)
     defer {
-      unsafe re_formats_end(&formats, true)
+      unsafe re_formats_end(&formats, media, true)
       (claim, beginner, describedAnswer) = before
     }
     let agreed = unsafe agreement(with: body, isOffer: false)
-    return agreed.flatMap { $0.encryption == nil && $0.addresses == nil ? $0 : nil }
+    return agreed.flatMap { $0.encryption == nil ? $0.unchecked : nil }
   }
 
   private func agreement(

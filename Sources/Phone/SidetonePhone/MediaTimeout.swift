@@ -25,7 +25,8 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   /// The longest silence of a far side whose signalling answers, in nanoseconds.
   ///
   /// Such a far side may hold the call by closing its port or ending its source. The limit ends
-  /// calls that were forgotten in such a hold.
+  /// calls that were forgotten in such a hold, but none with a far side that only listens, as
+  /// loudspeakers and recorders do: nothing was ever heard of it.
   private static let presentNanoseconds: Int64 = 600_000_000_000
 
   /// Time without packets, in nanoseconds, after which the far side may be gone; speech pauses and
@@ -56,7 +57,9 @@ enum MediaTimeout: Equatable, CustomStringConvertible {
   ) {
     let silence = statistics.silenceNanoseconds
     guard !isPresent else {
-      guard isExpected, silence > Self.presentNanoseconds else { return nil }
+      guard isExpected, statistics.packetsReceived > 0, silence > Self.presentNanoseconds else {
+        return nil
+      }
       self = .silent(seconds: silence / 1_000_000_000)
       return
     }

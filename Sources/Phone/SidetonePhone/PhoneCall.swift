@@ -97,6 +97,8 @@ struct PhoneCall: Equatable, Sendable {
   private static let agreementNanoseconds: Int64 = 35_000_000_000
   /// Longest time without a provisional response, in nanoseconds: RFC 3261's timer C.
   private static let ringingNanoseconds: Int64 = 180_000_000_000
+  /// Time without packets, in nanoseconds, up to which early media counts as heard.
+  private static let heardNanoseconds: Int64 = 2_000_000_000
   /// Interval of presence queries while no voice is expected, in nanoseconds.
   static let questionNanoseconds: Int64 = 30_000_000_000
   /// Time after a resume in which an answer to the hold may still arrive, in nanoseconds.
@@ -218,8 +220,13 @@ struct PhoneCall: Equatable, Sendable {
     case .encrypted(let encryption, let isLasting):
       return note(Encrypted(encryption: encryption, isLasting: isLasting))
     case .mediaReported(let statistics):
-      // Early media may be silent for as long as the far side rings, and end before it answers.
-      guard let establishedAt else { return [] }
+      // Early media may be silent while the far side rings; once heard, its machine is there.
+      guard let establishedAt else {
+        let isHeard =
+          statistics.packetsReceived > 0 && statistics.silenceNanoseconds < Self.heardNanoseconds
+        if isHeard, progressedAt != nil { progressedAt = now }
+        return []
+      }
       return judge(statistics, since: establishedAt, at: now)
     case .present:
       presentAt = now
@@ -262,6 +269,9 @@ struct PhoneCall: Equatable, Sendable {
       return setHeld(isHeld, at: now)
     case .playDTMF(let digits):
       guard !hold.isHeld else { return [.fail] }
+      guard media != nil || establishedAt != nil else {
+        return [.tell(.error("DTMF digits cannot be sent before the far side answers")), .fail]
+      }
       // They would arrive when it resumes the call, and mean something else by then.
       guard media?.maySend != false else {
         return [.tell(.error("the far side holds the call and takes no DTMF digits")), .fail]
@@ -308,8 +318,10 @@ struct PhoneCall: Equatable, Sendable {
     // A re-INVITE establishes nothing new.
     guard phase == .inviting || phase == .answering else { return [] }
     phase = .established(since: now)
+    // A call may begin on hold.
+    let change = media?.maySend == false && !hold.isHeld ? noteFarHold(true) : []
     return (isOutgoing ? [.reportConnected] : []) + [.tell(.connected(uuid, to: remote))]
-      + tellingProtection() + remembering
+      + tellingProtection() + change + remembering
   }
 
   // MARK: Encryption

@@ -602,11 +602,14 @@ static inline void re_formats_save(struct re_formats *formats, struct sdp_media 
   }
 }
 
-/* Lets go what was saved; puts it back before if an offer came to nothing. */
-static inline void re_formats_end(struct re_formats *formats, bool is_undone) {
+/* Lets go what was saved; puts it back before, in its order, if an offer came to nothing. */
+static inline void re_formats_end(struct re_formats *formats, struct sdp_media *media, bool is_undone) {
+  struct list *own = (struct list *)sdp_media_format_lst(media, true);
   for (size_t i = 0; i < formats->count; i++) {
     struct sdp_format *format = formats->saved[i].format;
     if (is_undone) {
+      list_unlink(&format->le);
+      list_append(own, &format->le, format);
       char *other = format->id;
       format->id = formats->saved[i].id;
       format->pt = formats->saved[i].pt;

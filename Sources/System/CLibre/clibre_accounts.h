@@ -165,12 +165,12 @@ static inline int re_subscribe_messages(struct sipsub **subscription, struct sip
 
 /* How many new voice messages a report names; 1 if it only says that there are some, -1 if it says nothing. */
 static inline int64_t re_waiting_messages(const struct sip_msg *message) {
-  struct pl count, word;
+  struct pl count, word, blank;
   const char *text = message->mb ? (const char *)mbuf_buf(message->mb) : NULL;
   size_t length = text ? mbuf_get_left(message->mb) : 0;
   if (!length) return -1;
-  if (!re_regex(text, length, "Voice-Message:[ \t]*[0-9]+/", NULL, &count)) return pl_u32(&count);
-  if (re_regex(text, length, "Messages-Waiting:[ \t]*[a-z]+", NULL, &word)) return -1;
+  if (!re_regex(text, length, "Voice-Message[ \t]*:[ \t]*[0-9]+[ \t]*/", &blank, &blank, &count, &blank)) return pl_u32(&count);
+  if (re_regex(text, length, "Messages-Waiting[ \t]*:[ \t]*[a-z]+", &blank, &blank, &word)) return -1;
   return !pl_strcasecmp(&word, "yes");
 }
 

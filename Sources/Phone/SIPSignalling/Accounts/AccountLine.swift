@@ -467,7 +467,7 @@ final class AccountLine {
 
   @unsafe
   private func noteRoutes(in message: UnsafePointer<sip_msg>) {
-    var text = [CChar](repeating: 0, count: 256)
+    var text = [CChar](repeating: 0, count: 2_048)
     var found: [String] = []
     while found.count < Self.routeLimit,
       unsafe re_service_route(message, found.count, &text, text.count)

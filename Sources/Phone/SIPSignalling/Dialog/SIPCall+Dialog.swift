@@ -37,10 +37,10 @@ extension SIPCall {
 
   // MARK: Session timers
 
-  /// Returns the value of a header; empty if there is none, or if it has 128 bytes or more.
+  /// Returns the value of a header; empty if there is none, or if it has 1,024 bytes or more.
   @unsafe
   static func header(_ name: sip_hdrid, in message: UnsafePointer<sip_msg>) -> String {
-    var text = [CChar](repeating: 0, count: 128)
+    var text = [CChar](repeating: 0, count: 1_024)
     unsafe re_header(message, name, &text, text.count)
     return String(cStringBytes: text)
   }
