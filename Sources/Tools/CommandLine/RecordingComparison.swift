@@ -111,7 +111,8 @@ struct RecordingComparison {
       let end = next < kept.count ? all[kept[next]].start + all[kept[next]].match.lag : .max
       let begin = before.flatMap { $0 < index ? result[$0].start + result[$0].match.lag : nil }
       let position = start + again.lag
-      let fits = position >= (begin ?? 0) + leastStep && position <= end - leastStep
+      let isAfter = begin.map { position >= $0 + leastStep } ?? true
+      let fits = isAfter && position <= end - leastStep
       result[index].match =
         again.likeness >= likeness && fits ? again : Match(lag: all[index].match.lag)
       if fits, again.likeness >= likeness { before = index }

@@ -62,7 +62,8 @@ struct SystemState: Equatable {
     if bus?.hasService("org.fedoraproject.FirewallD1") == true { return "firewalld" }
     // A file that is not there, or may not be read, tells of none.
     let ufw = (try? String(contentsOfFile: "/etc/ufw/ufw.conf", encoding: .utf8)) ?? ""
-    return ufw.split(separator: "\n").contains("ENABLED=yes") ? "ufw" : nil
+    return ufw.split(whereSeparator: \.isNewline).contains { $0.hasPrefix("ENABLED=yes") }
+      ? "ufw" : nil
   }
 }
 

@@ -190,10 +190,13 @@ package struct CapturedStream: Sendable {
     return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)\(late)"
   }
 
+  /// Most lost packets that are replayed, two days of 20 ms.
+  private static let mostReplayed = 10_000_000
+
   /// Returns the departures, delays and losses of the packets for replay; throws `empty` if there
-  /// are fewer than two packets.
+  /// are fewer than two packets, or hardly any but lost ones.
   package func trace() throws(NetworkTrace.ParseError) -> NetworkTrace {
-    guard timeline.entries.count > 1 else { throw .empty }
+    guard timeline.entries.count > 1, lost <= Self.mostReplayed else { throw .empty }
     var packets: [(departure: Double, arrival: Double?)] = []
     packets.reserveCapacity(timeline.entries.count + lost)
     var before: StreamTimeline.Entry?

@@ -148,7 +148,7 @@ struct RTPFlow {
   /// A delay that grows, as while a queue fills, is no other clock.
   func contradicts(_ rate: Int, of type: UInt8) -> Bool {
     Fit(of: beginnings(of: type), to: rate).map {
-      $0.seconds > 2 && !$0.isPossible && abs($0.trend) > Self.steepestQueue
+      $0.seconds > 2 && !$0.isPossible && !(0...Self.steepestQueue).contains($0.trend)
     } ?? false
   }
 

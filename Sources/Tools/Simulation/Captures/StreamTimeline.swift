@@ -66,6 +66,9 @@ struct StreamTimeline {
   /// Time in milliseconds that has to follow a stall, to tell that its delay is for good.
   private static let shortestRest = 2_000.0
 
+  /// Most packets that an outage may lose, six hours of 20 ms; more are another beginning.
+  private static let longestOutage = 1_100_000
+
   private typealias Numbered = (number: Int64, place: Int, packet: RTPFlow.Packet)
 
   init(_ flow: RTPFlow, events: Set<UInt8>, clockRate: (UInt8) -> Int) {
@@ -256,7 +259,7 @@ struct StreamTimeline {
   ) -> Int {
     let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
     let arrived = Double(packet.arrival &- last.arrival) / 1e9
-    guard let usual, usual > 0, ticks / usual > 60_000,
+    guard let usual, usual > 0, (60_000...Double(longestOutage)).contains(ticks / usual),
       abs(ticks / Double(clockRate(packet.payloadType)) - arrived) < 2
     else { return 0 }
     let passed = Double(packet.sequence &- last.sequence)
@@ -414,7 +417,9 @@ struct StreamTimeline {
     }
     // No clock is further off: a queue grows. Timestamps that count something else lie on a line.
     let isOther = abs(slope) >= Self.wildest
-    if isOther, abs(slope) < Self.steepestQueue || spread(slope) > spread(0) / 20 { return }
+    if isOther, (0...Self.steepestQueue).contains(slope) || spread(slope) > spread(0) / 20 {
+      return
+    }
     // A fast clock's packets seem to come earlier and earlier.
     skew = -slope * 1e6
     guard spread(slope) < spread(0) / 2 else {

@@ -66,7 +66,7 @@ package final class ScriptedSoundCard {
   private struct Standstill {
     var at: Int64
     var end: Int64
-    /// Time, in nanoseconds, by which the card advances at once at the end.
+    /// Time in nanoseconds by which the card jumps ahead when the standstill ends; 0 for none.
     var leap: Int64 = 0
   }
 
