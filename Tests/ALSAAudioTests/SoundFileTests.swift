@@ -191,6 +191,10 @@ struct SoundFileTests {
     #expect(sound.rateHertz == 8_000 && sound.samples.count == 8_000)
     let error = zip(sound.samples, Self.tone).map { abs($0 - $1) }.max() ?? 1
     #expect(error < 0.05, "\(error)")
+    guard kind.contains("ogg") else { return }
+    // Joined recordings (RFC 3533 section 4).
+    let joined = try SoundFile(parsing: [UInt8](data) + [UInt8](data))
+    #expect(joined.rateHertz == 8_000 && joined.samples == sound.samples + sound.samples)
   }
 
   @Test(arguments: UInt64(1)...4)

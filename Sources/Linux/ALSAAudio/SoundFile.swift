@@ -31,6 +31,11 @@ package struct SoundFile: Equatable, Sendable {
     parsing file: [UInt8],
     mostSamples: Int = mostSamples
   ) throws(ReadError) {
+    let links = Self.links(of: file)
+    if links.count > 1 {
+      self = try Self.joined(links, mostSamples)
+      return
+    }
     let file = try Self.reduced(file)
     var sound: (channels: [[Float]], rate: Int) = ([], 0)
     var failure: ReadError?
@@ -63,6 +68,52 @@ package struct SoundFile: Equatable, Sendable {
   package init(rateHertz: Int, samples: [Float]) {
     self.rateHertz = rateHertz
     self.samples = samples
+  }
+
+  // The links of chained Ogg, as joined recordings are (RFC 3533 section 4): libsndfile reads the
+  // first alone. Other files are one link.
+  private static func links(of file: [UInt8]) -> [ArraySlice<UInt8>] {
+    guard file.starts(with: "OggS".utf8) else { return [file[...]] }
+    var starts = [0]
+    var hasSound = false
+    var place = 0
+    while place + 27 <= file.count, file[place..<place + 4].elementsEqual("OggS".utf8) {
+      let segments = Int(file[place + 26])
+      guard place + 27 + segments <= file.count else { break }
+      let isFirst = file[place + 5] & 2 != 0
+      // Several streams may begin together; a link begins after the sound of another.
+      if isFirst, hasSound {
+        starts.append(place)
+        hasSound = false
+      }
+      if !isFirst { hasSound = true }
+      place += 27 + segments
+      place += file[(place - segments)..<place].reduce(0) { $0 + Int($1) }
+    }
+    return zip(starts, starts.dropFirst() + [file.count]).map { file[$0..<$1] }
+  }
+
+  private static func joined(
+    _ links: [ArraySlice<UInt8>],
+    _ mostSamples: Int
+  ) throws(ReadError) -> SoundFile {
+    var whole: SoundFile?
+    for link in links {
+      let part = try SoundFile(parsing: Array(link), mostSamples: mostSamples)
+      guard var before = whole else {
+        whole = part
+        continue
+      }
+      guard part.rateHertz == before.rateHertz else {
+        throw ReadError(description: "its parts have different sample rates")
+      }
+      guard before.samples.count + part.samples.count <= mostSamples else {
+        throw ReadError(description: "the sound is too long")
+      }
+      before.samples += part.samples
+      whole = before
+    }
+    return whole ?? SoundFile(rateHertz: 48_000, samples: [])
   }
 
   @unsafe
