@@ -1,4 +1,7 @@
+import MediaCore
 import ProgramRig
+import RealTime
+import Synchronization
 import Testing
 
 @testable import SIPSignalling
@@ -15,9 +18,9 @@ struct NamedHostsTests {
     let contact = "localhost:\(LoopbackSocket.port(of: carol.descriptor))"
     carol.send(invite(from: carol, contact: contact), to: await bob.port(of: .udp))
     guard case .incoming(let call, _) = await events.next() else { throw RigError("no call came") }
-    while NamedHosts.address(of: "LocalHost") != "127.0.0.1" { await Task.yield() }
     let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 20)
     #expect(await bob.answer(call, offer: offer))
+    while address(of: "LocalHost") != "127.0.0.1" { await Task.yield() }
     var answer = ""
     while !answer.hasPrefix("SIP/2.0 200") { answer = try #require(carol.receive()) }
     let to = try #require(answer.split(separator: "\r\n").first { $0.hasPrefix("To:") })
@@ -34,13 +37,62 @@ struct NamedHostsTests {
     await bob.stop()
   }
 
+  private func address(of name: String) -> String? {
+    NamedHosts.shared.withLock { $0.address(of: name, hasPort: true, at: MonotonicClock.now()) }
+  }
+
+  private func seconds(_ count: Double) -> MonotonicInstant {
+    MonotonicInstant(nanoseconds: Int64(count * 1e9))
+  }
+
   /// A name whose addresses are others than the message's source is left to name servers, and so
   /// are addresses.
-  @Test func namesOfOtherHostsAreNotTaken() async {
-    for name in ["carol.invalid", "127.0.0.9", ""] {
-      NamedHosts.lookUp(name, from: "127.0.0.9")
-      #expect(NamedHosts.address(of: name) == nil)
+  @Test func namesOfOtherHostsAreNotTaken() {
+    var hosts = NamedHosts()
+    for name in ["", "127.0.0.9", "::1"] {
+      let isBegun = hosts.begin(name, from: "127.0.0.9", at: seconds(1))
+      #expect(!isBegun, "\(name)")
     }
+    let isBegun = hosts.begin("carol.example", from: "192.0.2.9", at: seconds(1))
+    hosts.note(["192.0.2.1"], of: "carol.example", from: "192.0.2.9", at: seconds(2))
+    #expect(isBegun && hosts.address(of: "carol.example", hasPort: true, at: seconds(2)) == nil)
+    let isSoon = hosts.begin("Carol.Example", from: "192.0.2.9", at: seconds(3))
+    let isLater = hosts.begin("carol.example", from: "192.0.2.9", at: seconds(63))
+    #expect(!isSoon && isLater)
+  }
+
+  /// A name of the net may have other servers than its address, and its address may change.
+  @Test(arguments: [("pbx", true), ("pbx.local", true), ("pbx.example", false)])
+  func addressesCountWhereNothingElseIsSaidAndForAWhile(name: String, isOfThisNet: Bool) {
+    var hosts = NamedHosts()
+    let isBegun = hosts.begin(name, from: "192.0.2.9", at: seconds(1))
+    hosts.note(["192.0.2.1", "192.0.2.9"], of: name, from: "192.0.2.9", at: seconds(1))
+    #expect(isBegun)
+    #expect(hosts.address(of: name, hasPort: true, at: seconds(2)) == "192.0.2.9")
+    #expect((hosts.address(of: name, hasPort: false, at: seconds(2)) != nil) == isOfThisNet)
+    #expect(hosts.address(of: name, hasPort: true, at: seconds(602)) == nil)
+  }
+
+  /// Strangers name as many hosts as they like.
+  @Test func lookUpsAreFewAtATime() {
+    var hosts = NamedHosts()
+    var begun = 0
+    for number in 0..<1_000 {
+      begun += hosts.begin("host\(number)", from: "192.0.2.9", at: seconds(1)) ? 1 : 0
+    }
+    #expect(begun == 8)
+    for number in 0..<200 {
+      hosts.note(
+        ["192.0.2.9"],
+        of: "host\(number)",
+        from: "192.0.2.9",
+        at: seconds(2 + Double(number))
+      )
+    }
+    let kept = (0..<200).count {
+      hosts.address(of: "host\($0)", hasPort: true, at: seconds(202)) != nil
+    }
+    #expect(kept == 64)
   }
 
   private func invite(from peer: LoopbackPeer, contact: String) -> String {

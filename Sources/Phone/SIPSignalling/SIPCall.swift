@@ -43,7 +43,7 @@ final class SIPCall {
   }
   private var presence = FarSidePresence()
   /// The last description in provisional responses of each early dialog, by the responder's tag.
-  private var earlyAnswers: [String: [UInt8]] = [:]
+  var earlyAnswers: [String: [UInt8]] = [:]
   /// True while voice flows in one direction at most: one side holds the call, or only listens.
   var isHeld = false {
     didSet { if isHeld != oldValue { presence.noteHold() } }
@@ -61,6 +61,8 @@ final class SIPCall {
   var far: FarSide?
   /// Answers of further phones to this side's INVITE; nil until the first phone has answered it.
   var forks: ForkedAnswers?
+  /// Host in the far side's newest Contact, and the source of the message that has it.
+  var contact: (host: String, source: String)?
   /// True if later requests go to the far side by TLS.
   private var isContactSecure = false
   private(set) var isEstablished = false
@@ -116,7 +118,9 @@ final class SIPCall {
   func noteFarSide(_ message: UnsafePointer<sip_msg>) {
     if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
       isContactSecure = unsafe re_is_contact_secure(message)
-      unsafe NamedHosts.lookUp(contactOf: message)
+      contact = unsafe (String(re_contact_host(message)), UserAgent.host(of: message))
+      // A stranger who only rings has nothing looked up.
+      if !isIncoming || isAnswered { lookUpContact() }
     }
     if unsafe message.pointee.req {
       unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
@@ -211,6 +215,7 @@ final class SIPCall {
     }
     defer { _ = unsafe mem_deref(body) }
     isAnswered = true
+    lookUpContact()
     requests.isRemoteOfferOpen = false
     requests.awaitsAcknowledgement = isOffer
     return unsafe re_answer(session, body, timerAnswer) == 0

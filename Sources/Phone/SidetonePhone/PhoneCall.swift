@@ -71,7 +71,7 @@ struct PhoneCall: Equatable, Sendable {
   private(set) var isMuted = false
   /// True for a call through an account's server.
   var isByServer = false
-  /// True for a caller with whom there was no call before, and whom no account's server passed on.
+  /// True for a call from a network without calls before that no account's server passed on by TLS.
   var isByStranger = false
   /// The call's conference, whose members hear each other; 0 for none.
   var conference = 0

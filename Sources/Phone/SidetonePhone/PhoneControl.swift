@@ -7,7 +7,8 @@ import SIPSignalling
 /// All calls of a phone, and the rules between them: conferences, replacements, and the maximum
 /// number.
 ///
-/// A value without I/O, like `PhoneCall`: every verb returns orders, which the phone carries out.
+/// A value without I/O, like `PhoneCall`: methods with effects return them as orders, which the
+/// phone carries out.
 struct PhoneControl: Sendable {
   /// An effect for the phone to perform, and its call.
   struct Order: Equatable, Sendable {

@@ -1,4 +1,5 @@
-import CLibre
+import MediaCore
+import RealTime
 import Synchronization
 import UDPTransport
 
@@ -6,34 +7,86 @@ import UDPTransport
 ///
 /// libre asks name servers alone, which do not know the names of the hosts file and of the local
 /// network (`.local`). A name counts only if one of its addresses is the source of the message that
-/// has it; all others are left to libre (RFC 3263).
-enum NamedHosts {
-  private static let addresses = Mutex<[String: String]>([:])
-  /// Maximum number of names that are remembered.
+/// has it; all others are left to libre (RFC 3263). If the address comes after a request has left
+/// for the name, as the ACK of a 200 that comes at once, the far side repeats its response.
+///
+/// Look-ups are few at a time, however many are asked for.
+struct NamedHosts {
+  /// The names of this process, as libre has one event loop for it.
+  static let shared = Mutex(NamedHosts())
+
+  private var known: [String: (address: String, at: MonotonicInstant)] = [:]
+  private var failed: [String: MonotonicInstant] = [:]
+  private var pending: Set<String> = []
+
   private static let capacity = 64
+  private static let mostPending = 8
+  /// Time for which an address counts, and for which a name that has none is not looked up again,
+  /// in nanoseconds.
+  private static let lifetime: Int64 = 600_000_000_000
+  private static let pause: Int64 = 60_000_000_000
 
   /// Returns the address for a host name; nil if it is left to name servers.
-  static func address(of name: String) -> String? {
-    addresses.withLock { $0[name.lowercased()] }
+  ///
+  /// A name that is no host of the local network may have other servers than its address
+  /// (RFC 3263 section 4.2), unless the URI has a port.
+  func address(of name: String, hasPort: Bool, at now: MonotonicInstant) -> String? {
+    let name = name.lowercased()
+    guard let (address, at) = known[name], now.nanoseconds(since: at) < Self.lifetime else {
+      return nil
+    }
+    return hasPort || !name.contains(".") || name.hasSuffix(".local") ? address : nil
+  }
+
+  /// True if a name is to be looked up that a message from `source` has; then `note` has to follow.
+  mutating func begin(_ name: String, from source: String, at now: MonotonicInstant) -> Bool {
+    let name = name.lowercased()
+    guard !name.isEmpty, SocketAddress(host: name, port: 0) == nil, !pending.contains(name),
+      pending.count < Self.mostPending
+    else { return false }
+    if let (address, at) = known[name], address == source,
+      now.nanoseconds(since: at) < Self.lifetime / 2
+    {
+      return false
+    }
+    if let at = failed[name], now.nanoseconds(since: at) < Self.pause { return false }
+    pending.insert(name)
+    return true
+  }
+
+  /// Notes the addresses that were found for a name.
+  mutating func note(
+    _ addresses: [String],
+    of name: String,
+    from source: String,
+    at now: MonotonicInstant
+  ) {
+    let name = name.lowercased()
+    pending.remove(name)
+    guard addresses.contains(source) else {
+      if failed.count >= Self.capacity { failed = [:] }
+      failed[name] = now
+      return
+    }
+    let oldest = known.min { $0.value.at < $1.value.at }?.key
+    if known.count >= Self.capacity, known[name] == nil, let oldest { known[oldest] = nil }
+    known[name] = (source, now)
   }
 
   /// Looks up a host name, in the background, that a message from `source` has.
   static func lookUp(_ name: String, from source: String) {
-    guard !name.isEmpty, SocketAddress(host: name, port: 0) == nil, address(of: name) != source
-    else { return }
+    let isNew = shared.withLock { $0.begin(name, from: source, at: MonotonicClock.now()) }
+    guard isNew else { return }
     Task {
-      guard await HostName.addresses(of: name).contains(source) else { return }
-      addresses.withLock { known in
-        if known.count >= capacity { known = [:] }
-        known[name.lowercased()] = source
-      }
+      let found = await HostName.addresses(of: name)
+      shared.withLock { $0.note(found, of: name, from: source, at: MonotonicClock.now()) }
     }
   }
+}
 
-  /// Looks up the host name in a message's Contact.
-  @unsafe
-  static func lookUp(contactOf message: UnsafePointer<sip_msg>) {
-    let name = unsafe String(re_contact_host(message))
-    unsafe lookUp(name, from: UserAgent.host(of: message))
+extension SIPCall {
+  /// Looks up the host name in the far side's Contact, if that is a name.
+  func lookUpContact() {
+    if let (host, source) = contact { NamedHosts.lookUp(host, from: source) }
   }
 }

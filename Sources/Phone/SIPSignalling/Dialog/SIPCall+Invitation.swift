@@ -95,7 +95,7 @@ extension SIPCall {
     )
     close()
     requests = DialogRequests()
-    earlyTags = []
+    (earlyTags, earlyAnswers) = ([], [:])
     return planning(numbers) { invite(again) } == 0
   }
 

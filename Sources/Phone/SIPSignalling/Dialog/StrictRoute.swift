@@ -1,5 +1,8 @@
 package import CLibre
 import Glibc
+import MediaCore
+import RealTime
+import Synchronization
 
 /// A request in the form for a strict router (RFC 2543), which expects its own URI in the request
 /// line, and the far side's address as the last route (RFC 3261 section 12.2.1.1).
@@ -68,8 +71,13 @@ package func sendRequest(
   guard let next = unsafe original("sip_request") else { return ENOSYS }
   // SAFETY: libre's own function has this type.
   let request = unsafe unsafeBitCast(next, to: Requester.self)
-  if let route = unsafe route, let host = unsafe NamedHosts.address(of: String(route.pointee.host))
-  {
+  let named = unsafe route.flatMap { route in
+    let (name, port) = unsafe (String(route.pointee.host), route.pointee.port)
+    return NamedHosts.shared.withLock {
+      $0.address(of: name, hasPort: port != 0, at: MonotonicClock.now())
+    }
+  }
+  if let route = unsafe route, let host = named {
     var numeric = unsafe route.pointee
     return unsafe host.withCString { start in
       unsafe numeric.host = pl(p: start, l: host.utf8.count)
