@@ -173,7 +173,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_TARGET ?=
 # The modules that read what comes from outside.
 FUZZ_MODULES ?= ALSAAudio AudioRouting CallKit CallSecurity CallStore Codecs CommandLine DesktopServices DigestAuthentication ICE \
-  MediaCore Playout PushKit RealTime RTP SidetonePhone Simulation SIPRules SIPSignalling SRTP UDPTransport VoiceStream
+  MediaCore NetworkAddress Playout PushKit RealTime RTP SidetonePhone Simulation SIPRules SIPSignalling SRTP UDPTransport VoiceStream
 fuzz: setup-build
 	SIDETONE_FUZZER="$(FUZZ_MODULES)" swift build -c release --product fuzz --scratch-path .build/fuzz \
 	  --sanitize address -Xswiftc -enable-testing

@@ -110,7 +110,8 @@ let programLinking: [LinkerSetting] =
     )
   ]
 
-/// What the benchmarks need beyond the product: JACK, other programs, a scorer of speech.
+/// What the benchmarks need beyond the product: JACK, WebRTC's filters, other programs, a scorer of
+/// speech.
 ///
 /// `make build-bench` sets the variable; a plain `swift build`, or a package that depends on this
 /// one, needs none of it.
@@ -156,7 +157,8 @@ let benchmarks: [Target] =
       name: "bench",
       dependencies: [
         "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallSecurity", "Codecs", "CRawALSA",
-        "CRawVoice", "CWebRTCAudio", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime", "Rig", "RTP",
+        "CRawVoice", "CWebRTCAudio", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime",
+        "Rig", "RTP",
         "SidetonePhone",
         "SIPSignalling", "Simulation", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
         argumentParser,

@@ -18,17 +18,15 @@ webrtc_audio *webrtc_audio_alloc(int echo, int noise, int gain) {
   if (!audio) return nullptr;
   audio->processing.reset(webrtc::AudioProcessing::Create());
   audio->has_echo = echo != 0;
-  auto &processing = *audio->processing;
-  if (echo) processing.echo_cancellation()->Enable(true);
-  if (noise) {
-    processing.noise_suppression()->set_level(webrtc::NoiseSuppression::kHigh);
-    processing.noise_suppression()->Enable(true);
-  }
-  if (gain) {
-    processing.gain_control()->set_mode(webrtc::GainControl::kAdaptiveDigital);
-    processing.gain_control()->Enable(true);
-  }
-  return audio;
+  int code = audio->processing ? 0 : -1;
+  if (!code && echo) code = audio->processing->echo_cancellation()->Enable(true);
+  if (!code && noise) code = audio->processing->noise_suppression()->set_level(webrtc::NoiseSuppression::kHigh);
+  if (!code && noise) code = audio->processing->noise_suppression()->Enable(true);
+  if (!code && gain) code = audio->processing->gain_control()->set_mode(webrtc::GainControl::kAdaptiveDigital);
+  if (!code && gain) code = audio->processing->gain_control()->Enable(true);
+  if (!code) return audio;
+  delete audio;
+  return nullptr;
 }
 
 void webrtc_audio_free(webrtc_audio *audio) { delete audio; }

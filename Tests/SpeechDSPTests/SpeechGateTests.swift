@@ -10,13 +10,19 @@ struct SpeechGateTests {
   /// Feeds a level in decibels for so many seconds, in blocks of 5 ms; returns the share of speech.
   private mutating func share(_ power: Float, seconds: Double) -> Double {
     let count = Int(seconds * 200)
-    let speech = (0..<count).count { _ in gate.isSpeech(power, frames: 240) }
+    let speech = (0..<count).count { _ in gate.isSpeech(1_000 * power, frames: 240) }
     return Double(speech) / Double(count)
   }
 
   @Test mutating func steadySoundIsNeverSpeech() {
     #expect(share(1, seconds: 10) == 0)
     #expect(share(0, seconds: 10) == 0)
+  }
+
+  /// A microphone that was switched off has no background: what it hears then is not all speech.
+  @Test mutating func silenceIsNoBackground() {
+    _ = share(0, seconds: 3)
+    #expect(share(0.5, seconds: 5) == 0)
   }
 
   @Test mutating func soundAboveTheBackgroundIs() {

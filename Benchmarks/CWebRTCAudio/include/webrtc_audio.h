@@ -8,7 +8,7 @@ extern "C" {
 /* WebRTC's audio processing of Debian (libwebrtc-audio-processing1) over blocks of 10 ms, mono at 48 kHz. */
 struct webrtc_audio;
 
-/* The filters that are asked for, at their usual strength; NULL if there is no memory. */
+/* The filters that are asked for, at their usual strength; NULL if one is refused, or without memory. */
 struct webrtc_audio *webrtc_audio_alloc(int echo, int noise, int gain);
 void webrtc_audio_free(struct webrtc_audio *audio);
 

@@ -15,7 +15,7 @@ package final class MediaPlayers: @unchecked Sendable {
   private let queue = DispatchQueue(label: "avfaudio.players")
   private let desktop: LastingBus
   private var quiet: [QuietPlayer] = []
-  /// True once quiet players may go on; they do so as soon as there is a bus.
+  /// True while paused and lowered players are to be restored, as soon as there is a bus.
   private var isOver = false
   /// True while a bus that hangs is to be asked again.
   private var isWaiting = false

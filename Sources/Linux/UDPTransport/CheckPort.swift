@@ -12,7 +12,7 @@ package import RealTime
 /// **Life cycle:** made by `MediaSocket.makeCheckPort`; it keeps the port open. **Thread safety:**
 /// `send` may be called from any thread, `receive` from one.
 package final class CheckPort: Sendable {
-  /// A descriptor that becomes readable when a check has been passed on; `CheckPort` closes it.
+  /// Descriptor that is readable while received checks wait for `receive`; closed with `CheckPort`.
   package let fileDescriptor: CInt
   /// The port that checks are sent from.
   package let localPort: UInt16

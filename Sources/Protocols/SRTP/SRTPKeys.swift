@@ -28,6 +28,11 @@ package struct SRTPMasterKey: Equatable, Sendable {
     self.salt = salt
     self.identifier = identifier
   }
+
+  /// True for the same key and salt: another identifier makes no other keys, and a session goes on.
+  package static func == (one: SRTPMasterKey, other: SRTPMasterKey) -> Bool {
+    one.key == other.key && one.salt == other.salt
+  }
 }
 
 extension SRTPMasterKey {

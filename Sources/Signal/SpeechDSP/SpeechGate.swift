@@ -22,6 +22,9 @@ struct SpeechGate {
   /// Ratio of speech to background, 10 dB; pink noise has 6 dB at most.
   private static var ratio: Float { @_noAllocation @_noLocks get { 10 } }
 
+  /// Least background, -70 dBFS of 16 bits: a microphone that is switched off has none.
+  private static var floor: Float { @_noAllocation @_noLocks get { 100 } }
+
   @_noAllocation @_noLocks
   init() {}
 
@@ -41,6 +44,6 @@ struct SpeechGate {
       spanFrames = 0
     }
     least = min(least, power)
-    return power > Self.ratio * min(least, formerLeast)
+    return power > Self.ratio * max(Self.floor, min(least, formerLeast))
   }
 }

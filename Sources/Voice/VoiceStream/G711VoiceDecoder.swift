@@ -4,8 +4,8 @@ import SpeechDSP
 
 /// A decoder of G.711 for one voice, with mono output at 48 kHz.
 ///
-/// As with `OpusVoiceDecoder`, concealment does not move the decoder itself, so that packets that
-/// arrive late after all are decoded as if they had been in time.
+/// As with `OpusVoiceDecoder`, concealment runs in a copy of the decoder, so that packets that
+/// arrive late are decoded as if they had been in time.
 struct G711VoiceDecoder: ~Copyable {
   /// Ratio of 48 kHz to 8 kHz.
   private static var widening: Int { @_noAllocation @_noLocks get { 6 } }

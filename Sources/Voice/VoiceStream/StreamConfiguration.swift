@@ -1,8 +1,8 @@
 package import MediaCore
 package import Playout
 
-/// Configuration of one stream in both directions: codec, framing and identity, as signalling
-/// agreed them.
+/// Configuration of one stream in both directions: the agreed codec and payload types, and this
+/// side's own choices, such as complexity and SSRC.
 public struct StreamConfiguration: Equatable, Sendable {
   /// A payload format.
   package enum Codec: Equatable, Sendable {

@@ -11,9 +11,10 @@ package struct SessionInterval: Equatable, Sendable {
   /// Maximum number of retries: a server and the far side may each have a minimum of their own.
   private static let mostRetries = 2
 
-  /// The headers of an INVITE about timers.
+  /// Creates the interval that this side asks for at first.
   package init() {}
 
+  /// The headers of an INVITE about timers.
   package var headers: String { "Session-Expires: \(seconds)\r\nMin-SE: \(shortest)\r\n" }
 
   /// Adopts the minimum interval that a refusal names (RFC 4028 section 7.3); false if another

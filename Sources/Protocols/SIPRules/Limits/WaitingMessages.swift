@@ -10,17 +10,17 @@ package struct WaitingMessages {
     let needed: Int
   }
 
-  /// Maximum number of waiting messages, one for each connection; beyond it, headers are decoded
-  /// again.
+  /// Maximum number of incomplete messages remembered; past it, an arbitrary one is forgotten.
   private static let capacity = 512
 
   /// Messages by their address in memory.
   private var messages: [UInt: Message] = [:]
 
-  /// Notes the message at an address, whose headers are `head`, and which is complete with `needed`
-  /// bytes.
+  /// Creates an empty record.
   package init() {}
 
+  /// Notes the message at an address, whose headers are `head`, and which is complete with `needed`
+  /// bytes.
   package mutating func note(_ place: UInt, _ head: ArraySlice<UInt8>, needed: Int) {
     if messages.count >= Self.capacity, let any = messages.keys.first { messages[any] = nil }
     messages[place] = Message(head: Array(head), needed: needed)
