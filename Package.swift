@@ -158,10 +158,8 @@ let benchmarks: [Target] =
       dependencies: [
         "ALSAAudio", "AudioRouting", "AVFAudio", "CallKit", "CallSecurity", "Codecs", "CRawALSA",
         "CRawVoice", "CWebRTCAudio", "Drawing", "MediaCore", "Playout", "ProgramRig", "RealTime",
-        "Rig", "RTP",
-        "SidetonePhone",
-        "SIPSignalling", "Simulation", "SpeechDSP", "SRTP", "UDPTransport", "VoiceEngine",
-        argumentParser,
+        "Rig", "RTP", "SidetonePhone", "SIPSignalling", "Simulation", "SpeechDSP", "SRTP",
+        "UDPTransport", "VoiceEngine", argumentParser,
       ],
       path: "Benchmarks/bench",
       swiftSettings: strict,
