@@ -74,7 +74,13 @@ struct RecordingComparison {
     // Some are found by chance.
     delayMilliseconds =
       heardShare < 0.3 ? nil : Double(lags[lags.count / 2]) * 1_000 / Double(Self.rate)
-    self.isInverted = isInverted
+    let polarity = PolarityEstimate(
+      of: said,
+      in: heard.samples,
+      segments: good.map { ($0.start, $0.match.lag) },
+      length: Self.segmentLength
+    )
+    self.isInverted = polarity.isInverted ?? isInverted
     drift =
       heardShare < 0.3
       ? nil : Self.slope(of: good.map { ($0.start, $0.match.lag) }).map { $0 * 1e6 }
@@ -85,7 +91,7 @@ struct RecordingComparison {
   private static func isInverted(_ matches: [Matches]) -> Bool {
     // A band without low tones is nearly as like upside down, half a period later.
     let difference = matches.reduce(0) { $0 + $1.inverted.likeness - $1.upright.likeness }
-    return difference > clearly * Double(matches.count)
+    return difference > 0
   }
 
   /// Matches without those that are found where another one was, or before it, unless they are
