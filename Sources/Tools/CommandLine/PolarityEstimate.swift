@@ -1,5 +1,5 @@
-/// Polarity of a recording, by the filter that makes it of what was said: the sign of its largest
-/// coefficient.
+/// Polarity of a recording: the sign of the largest coefficient of the filter between speech and
+/// recording.
 ///
 /// The likeness alone does not tell: without its low tones speech is nearly as like itself upside
 /// down, half a period later.
