@@ -221,6 +221,27 @@ struct CapturedStreamTests {
     )
   }
 
+  /// A frame of Wi-Fi may hold several datagrams side by side.
+  @Test func datagramsOfOneFrameAreAllRead() {
+    var capture = PacketCapture()
+    for frame in 0..<50 {
+      let payloads = (0..<2).map { number in
+        let bytes = [0x80, 0] + CaptureScene.big(100 + 2 * frame + number, 2)
+        let rest = CaptureScene.big(160 * (2 * frame + number), 4) + CaptureScene.big(7, 4)
+        return (bytes + rest + [UInt8](repeating: 0x40, count: 160))
+          .map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+      }
+      let fields = [
+        "1.\(100 + frame)", "192.0.2.10;192.0.2.10", "192.0.2.20;192.0.2.20", "", "",
+        "40000;40000", "30000;30000", "180;180", "", payloads.joined(separator: ";"),
+        "radiotap:wlan_radio:wlan:llc:ip:udp:data:llc:ip:udp:data",
+      ]
+      capture.add(line: fields.joined(separator: "\t")[...])
+    }
+    let streams = capture.streams()
+    #expect(streams.map(\.received) == [100] && streams.map(\.lost) == [0])
+  }
+
   /// Packets that leave two at a time, as by the period of a sound card, crossed no network.
   @Test func whatLeavesInBlocksIsNotTaken() throws {
     var scene = CaptureScene()

@@ -11,10 +11,9 @@ extension PacketCapture {
       "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
       "udp.length", "sll.pkttype", "udp.payload", "frame.protocols",
     ]
-    // Of tunnels the inmost counts.
     return [
       "-r", path, "-n", "-Y", "udp and not icmp and not icmpv6", "-T", "fields", "-E",
-      "occurrence=l",
+      "occurrence=a", "-E", "aggregator=;",
     ]
       + fields.flatMap { ["-e", $0] }
   }
@@ -24,8 +23,23 @@ extension PacketCapture {
 
   /// Adds a line of these fields; a line without a datagram is ignored.
   package mutating func add(line: Substring) {
-    let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
-    guard fields.count == 11, let time = Self.nanoseconds(fields[0]),
+    let all = line.split(separator: "\t", omittingEmptySubsequences: false)
+    guard all.count == 11 else { return }
+    // A frame of Wi-Fi may hold several datagrams side by side (A-MSDU); of tunnels the inmost
+    // counts.
+    let count = max(1, all[10].split(separator: ":").count { $0 == "llc" })
+    for place in 0..<count {
+      add(
+        fields: all.map { field in
+          let values = field.split(separator: ";", omittingEmptySubsequences: false)
+          return count > 1 && values.count == count ? values[place] : values.last ?? ""
+        }
+      )
+    }
+  }
+
+  private mutating func add(fields: [Substring]) {
+    guard let time = Self.nanoseconds(fields[0]),
       let source = Self.endpoint(fields[1], fields[3], fields[5], within: fields[10]),
       let destination = Self.endpoint(fields[2], fields[4], fields[6], within: fields[10]),
       let length = Int(fields[7]), length > 8
