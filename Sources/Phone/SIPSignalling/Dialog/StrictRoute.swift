@@ -71,34 +71,13 @@ package func sendRequest(
   guard let next = unsafe original("sip_request") else { return ENOSYS }
   // SAFETY: libre's own function has this type.
   let request = unsafe unsafeBitCast(next, to: Requester.self)
-  let named = unsafe route.flatMap { route in
-    let (name, port) = unsafe (String(route.pointee.host), route.pointee.port)
-    return NamedHosts.shared.withLock {
-      $0.address(of: name, hasPort: port != 0, at: MonotonicClock.now())
-    }
-  }
-  if let route = unsafe route, let host = named {
-    var numeric = unsafe route.pointee
-    return unsafe host.withCString { start in
-      unsafe numeric.host = pl(p: start, l: host.utf8.count)
-      return unsafe sendRequest(
-        place,
-        sip,
-        isStateful,
-        method,
-        methodLength,
-        target,
-        targetLength,
-        &numeric,
-        text,
-        order,
-        sending,
-        answered,
-        context
-      )
-    }
-  }
-  let send = { (uri: UnsafePointer<CChar>?, length: CInt, text: UnsafeMutablePointer<mbuf>?) in
+  let send = {
+    (
+      uri: UnsafePointer<CChar>?,
+      length: CInt,
+      route: UnsafePointer<uri>?,
+      text: UnsafeMutablePointer<mbuf>?
+    ) in
     unsafe request(
       place,
       sip,
@@ -116,12 +95,32 @@ package func sendRequest(
     )
   }
   guard let strict = unsafe strictRoute(of: text, to: target, targetLength) else {
-    return unsafe send(target, targetLength, text)
+    return unsafe withNumericHost(of: route) { unsafe send(target, targetLength, $0, text) }
   }
   let head = strict.head.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
   guard let changed = unsafe re_buffer_from(head, head.count) else { return ENOMEM }
   defer { _ = unsafe mem_deref(changed) }
-  return unsafe send(strict.target, -1, changed)
+  return unsafe withNumericHost(of: route) { unsafe send(strict.target, -1, $0, changed) }
+}
+
+// Calls `body` with a route whose host is the address that `NamedHosts` has for its name, or with
+// the route itself.
+@unsafe
+private func withNumericHost(
+  of route: UnsafePointer<uri>?,
+  _ body: (UnsafePointer<uri>?) -> CInt
+) -> CInt {
+  guard let route = unsafe route else { return body(nil) }
+  let (name, port) = unsafe (String(route.pointee.host), route.pointee.port)
+  let known = NamedHosts.shared.withLock {
+    $0.address(of: name, hasPort: port != 0, at: MonotonicClock.now())
+  }
+  guard let known else { return unsafe body(route) }
+  var numeric = unsafe route.pointee
+  return unsafe known.withCString { start in
+    unsafe numeric.host = pl(p: start, l: known.utf8.count)
+    return unsafe body(&numeric)
+  }
 }
 
 // Nil for a request that goes to no strict router. A letter stands for each byte: what others have
