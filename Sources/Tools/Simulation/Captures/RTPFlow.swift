@@ -148,12 +148,10 @@ struct RTPFlow {
   /// A delay that grows, as while a queue fills, is no other clock.
   func contradicts(_ rate: Int, of type: UInt8) -> Bool {
     Fit(of: beginnings(of: type), to: rate).map {
-      $0.seconds > 2 && !$0.isPossible && !(0...Self.steepestQueue).contains($0.trend)
+      $0.seconds > 2 && !$0.isPossible && !(0...StreamTimeline.steepestQueue).contains($0.trend)
     } ?? false
   }
 
-  /// Steepest trend of the delay, in seconds a second, that may be a queue's.
-  private static let steepestQueue = 0.15
   /// Rates of compact discs, which are rare: a queue that grows looks like them at 48 kHz.
   private static let rareRates: Set = [11_025, 22_050, 44_100, 88_200, 176_400]
 

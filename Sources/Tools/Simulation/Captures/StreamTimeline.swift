@@ -53,7 +53,7 @@ struct StreamTimeline {
   /// Largest deviation of a clock, as a fraction.
   private static let wildest = 0.001
   /// Steepest growth of the delay, as a fraction, that may be a queue's.
-  private static let steepestQueue = 0.15
+  static let steepestQueue = 0.15
   /// Time in nanoseconds after which a repeated packet is not a duplicate but the beginning of a
   /// loop, if others follow.
   private static let latestCopy: Int64 = 1_000_000_000
@@ -146,10 +146,6 @@ struct StreamTimeline {
         (newest, last) = (number, before)
         step = Self.step(from: before, to: packet, usual, clockRate)
       }
-      if let last, case let turns = Self.turns(from: last, to: packet, usual, clockRate), turns > 0
-      {
-        step = Int(packet.sequence &- last.sequence) + 65_536 * turns
-      }
       restarts += step == nil ? 1 : 0
       let number = newest + Int64(step ?? 1)
       numbered.append((number, place, packet))
@@ -228,6 +224,11 @@ struct StreamTimeline {
     let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
     let rate = Double(clockRate(packet.payloadType))
     let arrived = Double(packet.arrival &- last.arrival) / 1e9
+    let missed = Int(packet.sequence &- last.sequence)
+    if let usual, abs(ticks / rate - arrived) < 2 {
+      let turns = Self.turns(of: ticks / usual, missing: Double(missed))
+      if turns > 0 { return missed + 65_536 * turns }
+    }
     if abs(step) < farthest {
       guard let usual else { return step }
       // A few numbers may be lost while the timestamps go elsewhere, but not some dozen in no time.
@@ -242,29 +243,18 @@ struct StreamTimeline {
       if step > 0 { return isInTime && arrived >= expected / rate / 4 ? step : nil }
     }
     // A long outage, of packets of 0.25 to 120 ms: timestamps and time say the same.
-    let missed = Int(packet.sequence &- last.sequence)
     guard missed >= farthest, abs(ticks / rate - arrived) < 2,
       (0.000_25...0.13).contains(ticks / rate / Double(missed))
     else { return nil }
     return missed
   }
 
-  // Times that the numbers have wrapped around in an outage, by its timestamps; 0 unless these fit
-  // well, as pauses have timestamps without numbers.
-  private static func turns(
-    from last: RTPFlow.Packet,
-    to packet: RTPFlow.Packet,
-    _ usual: Double?,
-    _ clockRate: (UInt8) -> Int
-  ) -> Int {
-    let ticks = Double(Int32(bitPattern: packet.timestamp &- last.timestamp))
-    let arrived = Double(packet.arrival &- last.arrival) / 1e9
-    guard let usual, usual > 0, (60_000...Double(longestOutage)).contains(ticks / usual),
-      abs(ticks / Double(clockRate(packet.payloadType)) - arrived) < 2
-    else { return 0 }
-    let passed = Double(packet.sequence &- last.sequence)
-    let turns = ((ticks / usual - passed) / 65_536).rounded()
-    return abs(turns * 65_536 + passed - ticks / usual) < 200 ? Int(max(0, turns)) : 0
+  // Times that the numbers have wrapped around in an outage of `packets` by its timestamps; 0
+  // unless these fit well, as pauses have timestamps without numbers.
+  private static func turns(of packets: Double, missing: Double) -> Int {
+    guard (60_000...Double(longestOutage)).contains(packets) else { return 0 }
+    let turns = ((packets - missing) / 65_536).rounded()
+    return abs(turns * 65_536 + missing - packets) < 200 ? Int(max(0, turns)) : 0
   }
 
   private mutating func take(
