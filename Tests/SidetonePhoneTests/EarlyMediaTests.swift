@@ -31,7 +31,7 @@ struct EarlyMediaTests {
     return statistics
   }
 
-  /// Loudspeakers and recorders only listen: RFC 3264 obliges nobody to send.
+  /// Loudspeakers and recorders only listen: RFC 3264 does not oblige them to send.
   @Test func farSideThatOnlyListensIsNotGivenUp() {
     var call = outgoing()
     for event: PhoneCallEvent in [.invited(sip, by: .udp), .agreed(.opus()), .established] {
@@ -55,7 +55,7 @@ struct EarlyMediaTests {
     #expect(call.handle(.agreed(.opus()), at: seconds(3)).contains(.tell(.resumedByFarSide(uuid))))
   }
 
-  /// A queue may speak for as long as it likes before somebody answers; a silent one has gone.
+  /// A queue may speak in early media for any time; one that falls silent has gone.
   @Test func earlyMediaThatIsHeardIsNotGivenUp() {
     var call = outgoing()
     _ = call.handle(.invited(sip, by: .udp), at: seconds(0))

@@ -108,13 +108,11 @@ package struct SpeechFilter: ~Copyable {
   ///   - far: the `blockFrames` samples that the loudspeaker played in the same span.
   @_noAllocation @_noLocks
   package mutating func process(_ block: inout SampleBuffer, far: borrowing SampleBuffer) {
-    var power: Float = 0
     for index in 0..<blockFrames {
       microphone[index] = Self.quantise(block[index])
       reference[index] = Self.quantise(far[index])
-      power += Float(microphone[index]) * Float(microphone[index])
     }
-    run(power / Float(blockFrames))
+    run()
     for index in 0..<blockFrames { block[index] = Float(output[index]) / 32_768 }
   }
 
@@ -125,7 +123,7 @@ package struct SpeechFilter: ~Copyable {
   }
 
   @_noAllocation @_noLocks
-  private mutating func run(_ power: Float) {
+  private mutating func run() {
     let input = unsafe microphone.address
     let far = unsafe reference.address
     let result = unsafe output.address
@@ -141,7 +139,9 @@ package struct SpeechFilter: ~Copyable {
     // the first second, while it learns what noise is; its gain would rise to 27 dB.
     unlearnedFrames = max(0, unlearnedFrames - blockFrames)
     let percent = unsafe speexdsp_speech_percent(preprocessor)
-    let isLoud = gate.isSpeech(power, frames: blockFrames)
+    var power: Float = 0
+    for index in 0..<blockFrames { power += Float(microphone[index]) * Float(microphone[index]) }
+    let isLoud = gate.isSpeech(power / Float(blockFrames), frames: blockFrames)
     let isSpeech = unlearnedFrames == 0 && isLoud && percent >= Self.speechPercent
     unsafe speexdsp_set_gain_rise(preprocessor, isSpeech ? Self.gainRise : 0)
   }

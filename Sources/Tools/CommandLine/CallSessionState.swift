@@ -269,7 +269,7 @@ struct CallSessionState: Equatable {
       typed = ""
       return [.showTarget("")]
     case "0"..."9", "*", "#":
-      // Menus may ask for keys before anybody answers; the phone knows whether they can be sent.
+      // Menus may ask for keys in early media; the phone knows whether they can be sent.
       guard let active else { return [] }
       return [.press(active.call, String(key))]
     default:
