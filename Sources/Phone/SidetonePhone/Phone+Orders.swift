@@ -44,11 +44,11 @@ extension Phone {
         try leg.agree(media)
       }
     case .mute(let state):
-      legs[uuid]?.setMuted(state)
+      calls[uuid]?.leg.setMuted(state)
     case .sendDigits(let digits):
-      legs[uuid]?.send(digits: digits)
+      calls[uuid]?.leg.send(digits: digits)
     case .setConference(let conference):
-      legs[uuid]?.setConference(conference)
+      calls[uuid]?.leg.setConference(conference)
     case .reportConnecting:
       provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
     case .reportConnected:
@@ -68,25 +68,27 @@ extension Phone {
       tellDigits(of: uuid)
       await endTransfer(of: uuid, by: end)
       endReplacement(by: uuid)
-      requestedTransfers[uuid] = nil
       endRecording(uuid)
-      await closePath(uuid)
-      legs[uuid] = nil
-      routes[uuid] = nil
-      origins[uuid] = nil
+      await release(uuid)
     }
+  }
+
+  /// Releases all that the phone holds for a call that is over, or has not begun.
+  func release(_ uuid: UUID) async {
+    guard let call = calls.removeValue(forKey: uuid), let path = call.leg.path else { return }
+    await agent.closePath(path.id)
   }
 
   // MARK: Signalling
 
   private func invite(_ uuid: UUID, _ attempt: Attempt, for action: Delivered?) async {
     do {
-      guard let route = routes[uuid] else { throw PhoneError.noCallAddress }
+      guard let route = calls[uuid]?.route else { throw PhoneError.noCallAddress }
       if let account = route.account {
         return try await invite(uuid, route, attempt, through: account, for: action)
       }
       let transport = try await attempt.signalsOpenly ? .udp : transport(of: route)
-      guard var offer = legs[uuid]?.offer else {
+      guard var offer = calls[uuid]?.leg.offer else {
         throw PhoneError.noMedia("the call has no RTP port")
       }
       offer.encryption?.choice = attempt.choice
@@ -111,7 +113,7 @@ extension Phone {
     through account: String,
     for action: Delivered?
   ) async throws {
-    guard var offer = legs[uuid]?.offer else {
+    guard var offer = calls[uuid]?.leg.offer else {
       throw PhoneError.noMedia("the call has no RTP port")
     }
     offer.encryption?.choice = attempt.choice
@@ -132,7 +134,7 @@ extension Phone {
       return await handle(.acceptFailed(CallEnd(error)), of: uuid, for: action)
     }
     await finishPath(uuid)
-    guard let offer = legs[uuid]?.offer, await agent.answer(sip, offer: offer) else {
+    guard let offer = calls[uuid]?.leg.offer, await agent.answer(sip, offer: offer) else {
       return await handle(.acceptFailed(.lost("the caller has gone")), of: uuid, for: action)
     }
     await handle(.accepted, of: uuid, for: action)
@@ -148,7 +150,7 @@ extension Phone {
   }
 
   func change(_ uuid: UUID, _ body: (MediaLeg) throws -> Void) async {
-    guard let leg = legs[uuid] else { return }
+    guard let leg = calls[uuid]?.leg else { return }
     do {
       try body(leg)
       tellDigits(of: uuid)
@@ -176,7 +178,7 @@ extension Phone {
     saveRecordings()
     for uuid in control.calls.map(\.uuid) {
       await handle(.timePassed, of: uuid)
-      guard let statistics = legs[uuid]?.statistics else { continue }
+      guard let statistics = calls[uuid]?.leg.statistics else { continue }
       await handle(.mediaReported(statistics), of: uuid)
     }
   }
@@ -197,7 +199,7 @@ extension Phone {
   }
 
   private func tellDigits(of uuid: UUID) {
-    for digit in (legs[uuid]?.takeDigits() ?? []).compactMap({ TelephoneEvent.key(of: $0) }) {
+    for digit in (calls[uuid]?.leg.takeDigits() ?? []).compactMap({ TelephoneEvent.key(of: $0) }) {
       continuation.yield(.pressed(uuid, key: String(digit)))
     }
   }

@@ -9,8 +9,8 @@ extension Phone {
   ///
   /// It takes as long as name servers and the account's servers take, two seconds each at most.
   func openPath(_ uuid: UUID, isOffering: Bool) async {
-    guard let leg = legs[uuid], leg.path == nil, let port = leg.checkPort else { return }
-    let account = routes[uuid]?.account ?? origins[uuid]?.account
+    guard let leg = calls[uuid]?.leg, leg.path == nil, let port = leg.checkPort else { return }
+    let account = calls[uuid]?.account
     let path = await agent.openPath(
       port,
       leg.pathRequest(
@@ -20,7 +20,7 @@ extension Phone {
     )
     // The call may have ended meanwhile.
     guard let path else { return }
-    guard legs[uuid] === leg, leg.path == nil else { return await agent.closePath(path.id) }
+    guard calls[uuid]?.leg === leg, leg.path == nil else { return await agent.closePath(path.id) }
     leg.path = path
   }
 
@@ -28,23 +28,17 @@ extension Phone {
   /// for them.
   func beginPath(_ uuid: UUID, for caller: Caller) {
     guard caller.media?.addresses != nil else { return }
-    legs[uuid]?.checksPaths = true
+    calls[uuid]?.leg.checksPaths = true
     do {
       try open(uuid)
     } catch {
       // The answer will say so, should there be one.
       return
     }
-    pathTasks[uuid] = Task { await openPath(uuid, isOffering: false) }
+    calls[uuid]?.pathTask = Task { await openPath(uuid, isOffering: false) }
   }
 
   func finishPath(_ uuid: UUID) async {
-    await pathTasks.removeValue(forKey: uuid)?.value
-  }
-
-  /// Closes the path of a call that is over.
-  func closePath(_ uuid: UUID) async {
-    pathTasks[uuid] = nil
-    if let path = legs[uuid]?.path { await agent.closePath(path.id) }
+    await calls[uuid]?.pathTask?.value
   }
 }

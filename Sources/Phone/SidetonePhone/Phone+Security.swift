@@ -15,7 +15,7 @@ extension Phone {
 
   /// Binds the RTP port of a call unless it is bound.
   func open(_ uuid: UUID) throws {
-    guard let leg = legs[uuid], !leg.isOpen else { return }
+    guard let leg = calls[uuid]?.leg, !leg.isOpen else { return }
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
   }
@@ -25,7 +25,7 @@ extension Phone {
     guard let media, media.encryption != nil else { return }
     do {
       try open(uuid)
-      try legs[uuid]?.prepare(for: media)
+      try calls[uuid]?.leg.prepare(for: media)
     } catch {
       // The answer will say so, should there be one.
       continuation.yield(.error("\(error)"))
@@ -74,12 +74,13 @@ extension Phone {
   func remember(_ address: String, _ fingerprint: Fingerprint?, of uuid: UUID) async {
     // What the server of an account has shown says nothing of the far side.
     let isBySecureSignalling =
-      control[uuid]?.transport == .tls && routes[uuid]?.account == nil
-    let signalling = isBySecureSignalling ? routes[uuid]?.expectation.proof : nil
+      control[uuid]?.transport == .tls && calls[uuid]?.route?.account == nil
+    let signalling = isBySecureSignalling ? calls[uuid]?.route?.expectation.proof : nil
     let record = PeerRecord(identity: fingerprint, signalling: signalling)
     // What a server passes on comes from the server: its source says nothing of the caller.
-    if let origin = origins[uuid], origin.account != nil, !origin.isVouchedFor { return }
-    guard let origin = origins[uuid], !origin.isVouchedFor, origin.host != origin.source else {
+    if let origin = calls[uuid]?.origin, origin.account != nil, !origin.isVouchedFor { return }
+    guard let origin = calls[uuid]?.origin, !origin.isVouchedFor, origin.host != origin.source
+    else {
       return peers.remember(record, at: address)
     }
     let peers = peers

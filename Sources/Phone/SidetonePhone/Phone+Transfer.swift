@@ -5,14 +5,6 @@ import SIPSignalling
 
 /// Transfers of calls, which go on without this side, or with another far side (RFC 5589).
 extension Phone {
-  /// A call that the far side of another one has asked for.
-  struct RequestedCall {
-    /// Signalling's identifier of the call in which it was asked for.
-    let id: SIPCallID
-    /// The call that was active before and is held for it; nil for none.
-    let interrupted: UUID?
-  }
-
   /// Asks the far side of a call to call another one; this call ends once those two talk.
   ///
   /// - Parameters:
@@ -21,7 +13,7 @@ extension Phone {
   /// - Throws: a `PhoneError` if the call is not established or `text` is no address.
   public func transfer(_ uuid: UUID, to text: String) async throws {
     let sip = try established(uuid)
-    let choice = try AccountChoice(text, account(of: uuid), among: configuration.accounts)
+    let choice = try AccountChoice(text, calls[uuid]?.account, among: configuration.accounts)
     continuation.yield(.transferring(uuid, to: choice.address.uri))
     let address = choice.address
     let uri = address.uri + address.parameters + address.wayParameter
@@ -36,7 +28,7 @@ extension Phone {
     let otherSIP = try established(other)
     // Others choose between UDP and TLS themselves.
     let transport = control[other]?.transport == .tcp ? SIPTransport.tcp : .udp
-    guard let uri = routes[other]?.uri(by: transport) ?? origins[other]?.uri else {
+    guard let uri = calls[other]?.route?.uri(by: transport) ?? calls[other]?.origin?.uri else {
       throw PhoneError.noCallAddress
     }
     continuation.yield(.transferring(uuid, to: uri))
@@ -63,7 +55,7 @@ extension Phone {
   public func acceptTransfer(_ uuid: UUID) async throws {
     let (id, target) = try takeRequest(uuid)
     do {
-      let use = account(of: uuid).map { AccountUse.named($0) } ?? .none
+      let use = calls[uuid]?.account.map { AccountUse.named($0) } ?? .none
       try await call(target.uri, use, for: (id, target))
     } catch {
       let isFull = (error as? PhoneError) == .tooManyCalls
@@ -83,8 +75,9 @@ extension Phone {
   }
 
   private func takeRequest(_ uuid: UUID) throws -> (SIPCallID, TransferTarget) {
-    guard let target = requestedTransfers.removeValue(forKey: uuid), let id = control[uuid]?.sip
+    guard let call = calls[uuid], let target = call.requestedTransfer, let id = control[uuid]?.sip
     else { throw PhoneError.noTransferRequested }
+    call.requestedTransfer = nil
     return (id, target)
   }
 
@@ -92,7 +85,7 @@ extension Phone {
   /// user.
   func note(_ target: TransferTarget, for id: SIPCallID) {
     guard let call = control.call(of: id) else { return }
-    requestedTransfers[call.uuid] = target
+    calls[call.uuid]?.requestedTransfer = target
     continuation.yield(.transferRequested(call.uuid, to: target.uri))
   }
 
@@ -109,15 +102,10 @@ extension Phone {
     continuation.yield(.renamed(call.uuid, to: remote))
   }
 
-  /// Returns the account that a call goes through; nil for one without a server.
-  private func account(of uuid: UUID) -> String? {
-    routes[uuid]?.account ?? origins[uuid]?.account
-  }
-
   /// Reports the status of a requested call to the far side that asked for it.
   func reportTransfer(of uuid: UUID, status: Int, reason: String) async {
-    guard let id = transfers[uuid]?.id else { return }
-    if status >= 200 { transfers[uuid] = nil }
+    guard let id = calls[uuid]?.transfer?.id else { return }
+    if status >= 200 { calls[uuid]?.transfer = nil }
     await agent.reportTransfer(id, status: status, reason: reason)
   }
 
@@ -140,7 +128,7 @@ extension Phone {
 
   /// Reports how a requested call has failed, and resumes the call that was interrupted for it.
   func endTransfer(of uuid: UUID, by end: CallEnd) async {
-    guard let transfer = transfers[uuid] else { return }
+    guard let transfer = calls[uuid]?.transfer else { return }
     let (status, reason) = Self.outcome(of: end)
     await reportTransfer(of: uuid, status: status, reason: reason)
     if let interrupted = transfer.interrupted { resumeLater(interrupted) }
@@ -149,7 +137,9 @@ extension Phone {
   /// Cancels the replacement by a call, and resumes the call to be replaced unless it was held
   /// before.
   func endReplacement(by uuid: UUID) {
-    guard let old = replacements.removeValue(forKey: uuid), !old.wasHeld else { return }
+    guard let call = calls[uuid], let old = call.replacement else { return }
+    call.replacement = nil
+    guard !old.wasHeld else { return }
     resumeLater(old.uuid)
   }
 
@@ -182,7 +172,7 @@ extension Phone {
     _ media: NegotiatedMedia?
   ) async {
     guard let replaced, let old = control.replacement(of: replaced, by: uuid, media) else { return }
-    replacements[uuid] = old
+    calls[uuid]?.replacement = old
     guard !old.wasHeld, !old.asks else { return }
     // Before the answer: the new far side hears nothing of a user who is muted.
     let mute = old.isMuted ? [CXSetMutedCallAction(call: uuid, muted: true)] : []
@@ -203,8 +193,10 @@ extension Phone {
   ///
   /// The conference of the old call goes on with the new one.
   func endReplaced(by uuid: UUID) async {
-    guard let old = replacements[uuid], control.isProtected(uuid, like: old.uuid) else { return }
-    replacements[uuid] = nil
+    guard let old = calls[uuid]?.replacement, control.isProtected(uuid, like: old.uuid) else {
+      return
+    }
+    calls[uuid]?.replacement = nil
     do {
       try await end(old.uuid)
     } catch {

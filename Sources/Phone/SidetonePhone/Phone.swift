@@ -52,19 +52,7 @@ public actor Phone {
   var control: PhoneControl
   var identity: Identity?
   var peers = PeerBook(nil)
-  var legs: [UUID: MediaLeg] = [:]
-  /// Routes to the far sides of outgoing calls.
-  var routes: [UUID: CallRoute] = [:]
-  /// Origins of incoming calls: the callers' claims, and the sources.
-  var origins: [UUID: CallOrigin] = [:]
-  /// Targets that the far sides of these calls ask this side to call.
-  var requestedTransfers: [UUID: TransferTarget] = [:]
-  /// Transfer requests for which these calls were placed.
-  var transfers: [UUID: RequestedCall] = [:]
-  /// The calls that these ones replace.
-  var replacements: [UUID: PhoneControl.Replacement] = [:]
-  /// Tasks that collect the ICE candidates of calls while they ring.
-  var pathTasks: [UUID: Task<Void, Never>] = [:]
+  var calls: [UUID: LiveCall] = [:]
   /// Registration states of the accounts, by their addresses.
   var registrations: [String: RegistrationState] = [:]
   private var workers: [Task<Void, Never>] = []
@@ -73,7 +61,6 @@ public actor Phone {
   private var routeObservation: RouteObservation?
   var digitListener: EventListener?
   var publisher: ServicePublisher?
-  var recordings: [UUID: CallRecording] = [:]
   /// Recordings that are being closed, by their files.
   var closings: [URL: Task<Void, Never>] = [:]
 
@@ -172,16 +159,16 @@ public actor Phone {
     leg.checksPaths = route.account != nil
     try leg.open(portPolicy: portPolicy)
     portPolicy = .anyPort
-    routes[call.uuid] = route
-    legs[call.uuid] = leg
+    let live = LiveCall(leg, .called(route))
+    calls[call.uuid] = live
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
     // There may have been other calls meanwhile.
     guard control.hasRoom(forKnown: true) || transfer != nil else {
-      await forget(call.uuid)
+      await release(call.uuid)
       throw PhoneError.tooManyCalls
     }
-    transfers[call.uuid] = transfer.map { RequestedCall(id: $0.id, interrupted: control.active) }
+    live.transfer = transfer.map { RequestedCall(id: $0.id, interrupted: control.active) }
     control.add(call)
     let uri = route.uri(by: route.address.transport ?? .udp)
     do {
@@ -195,19 +182,11 @@ public actor Phone {
       )
     } catch {
       control.remove(call.uuid)
-      await forget(call.uuid)
+      await release(call.uuid)
       throw PhoneError.tooManyCalls
     }
     continuation.yield(.calling(call.uuid, to: text))
     return call.uuid
-  }
-
-  // A call that has not begun.
-  private func forget(_ uuid: UUID) async {
-    transfers[uuid] = nil
-    await closePath(uuid)
-    legs[uuid] = nil
-    routes[uuid] = nil
   }
 
   /// Answers an incoming call.
@@ -270,9 +249,9 @@ public actor Phone {
 
   /// The figures of the active call, nil without one.
   public func statistics() -> CallStatistics? {
-    let active = control.calls.first { legs[$0.uuid]?.stream != nil }
+    let active = control.calls.first { calls[$0.uuid]?.leg.stream != nil }
     guard let engine, let device = engine.statistics(), let active,
-      let stream = legs[active.uuid]?.statistics
+      let stream = calls[active.uuid]?.leg.statistics
     else { return nil }
     let now = MonotonicClock.now()
     return CallStatistics(
@@ -374,7 +353,7 @@ public actor Phone {
       await handle(.established, ofDialog: id)
       if let host { peers.noteCall(with: host) }
       guard let call = control.call(of: id) else { return }
-      legs[call.uuid]?.noteAnswer(from: host)
+      calls[call.uuid]?.leg.noteAnswer(from: host)
       await reportTransfer(of: call.uuid, status: 200, reason: "OK")
       await endReplaced(by: call.uuid)
     case .transferRequested(let id, let target):
@@ -442,8 +421,7 @@ public actor Phone {
     let leg = makeLeg(uuid, host: localHost)
     leg.isEncryptionRequired = rule.isEncryptionRequired
     leg.noteCaller(at: caller.source)
-    legs[uuid] = leg
-    origins[uuid] = origin(of: caller)
+    calls[uuid] = LiveCall(leg, .caller(origin(of: caller)))
     let update = CXCallUpdate()
     update.remoteHandle = CXHandle(type: .generic, value: address)
     if let name = caller.displayName { update.localizedCallerName = name }
@@ -458,8 +436,7 @@ public actor Phone {
       await answerReplacing(uuid, caller.replaced, caller.media)
     } catch {
       control.remove(uuid)
-      legs[uuid] = nil
-      origins[uuid] = nil
+      await release(uuid)
       let isBlocked =
         (error as? CXErrorCodeIncomingCallError)?.code == .filteredByBlockList
       await agent.reject(

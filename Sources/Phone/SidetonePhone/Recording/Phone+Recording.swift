@@ -11,11 +11,11 @@ extension Phone {
   /// Throws a `PhoneError` if the call is not connected, or if the file cannot be created or exists
   /// already.
   public func startRecording(_ uuid: UUID, to file: URL) throws {
-    guard let leg = legs[uuid], control[uuid]?.establishedAt != nil else {
+    guard let leg = calls[uuid]?.leg, control[uuid]?.establishedAt != nil else {
       throw PhoneError.notConnected
     }
-    guard recordings[uuid] == nil else { return }
-    recordings[uuid] = try CallRecording(file) { [weak self] failed in
+    guard calls[uuid]?.recording == nil else { return }
+    calls[uuid]?.recording = try CallRecording(file) { [weak self] failed in
       Task { await self?.end(failed, of: uuid) }
     }
     leg.setRecording(true)
@@ -26,13 +26,13 @@ extension Phone {
   ///
   /// Returns once the file is closed.
   public func stopRecording(_ uuid: UUID) async {
-    guard let recording = recordings[uuid] else { return }
+    guard let recording = calls[uuid]?.recording else { return }
     await end(recording, of: uuid)?.value
   }
 
   /// Ends the recording of a call that is over, without waiting for the disk.
   func endRecording(_ uuid: UUID) {
-    if let recording = recordings[uuid] { end(recording, of: uuid) }
+    if let recording = calls[uuid]?.recording { end(recording, of: uuid) }
   }
 
   /// Waits until finished recordings are closed.
@@ -43,9 +43,9 @@ extension Phone {
   // The call may have another recording by now.
   @discardableResult
   private func end(_ recording: CallRecording, of uuid: UUID) -> Task<Void, Never>? {
-    guard recordings[uuid] === recording else { return nil }
-    recordings[uuid] = nil
-    if let leg = legs[uuid] {
+    guard calls[uuid]?.recording === recording else { return nil }
+    calls[uuid]?.recording = nil
+    if let leg = calls[uuid]?.leg {
       leg.setRecording(false)
       recording.append(leg.takeRecording())
     }
@@ -60,8 +60,6 @@ extension Phone {
 
   /// Passes the newly recorded sound on to the files; to be called once a second.
   func saveRecordings() {
-    for (uuid, recording) in recordings {
-      if let leg = legs[uuid] { recording.append(leg.takeRecording()) }
-    }
+    for call in calls.values { call.recording?.append(call.leg.takeRecording()) }
   }
 }
