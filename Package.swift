@@ -519,10 +519,16 @@ let package = Package(
     probe("fault-probe", ["ALSAAudio", "AVFAudio", "MediaCore", "RealTime", "VoiceEngine"]),
     probe("directory-load", ["CallKit", "CallStore"]),
     probe("push-app", ["PushKit"]),
-    .target(name: "CVirtualLoop", path: "Tests/probes/CVirtualLoop"),
+    .target(
+      name: "CVirtualLoop",
+      dependencies: ["CLibre"],
+      path: "Tests/probes/CVirtualLoop"
+    ),
     probe(
       "lossy-signalling",
-      ["CVirtualLoop", "MediaCore", "RealTime", "SIPSignalling", "Simulation"]
+      [
+        "CVirtualLoop", "MediaCore", "RealTime", "SIPSignalling", "Simulation", "UDPTransport",
+      ]
     ),
     tests(
       "Interop",

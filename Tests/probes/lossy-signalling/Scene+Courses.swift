@@ -1,3 +1,6 @@
+import CVirtualLoop
+import MediaCore
+import RealTime
 import SIPSignalling
 
 /// The courses of calls.
@@ -99,5 +102,28 @@ extension Scene {
       throw Fault("the outcome of the transfer is not heard of")
     }
     return sides
+  }
+
+  // MARK: Relays
+
+  /// Both sides ask a relay for an address, and find the path by it; returns the seconds until then.
+  func relayed() async throws -> Double {
+    let port = unsafe relay_server_begin("alice", "secret")
+    defer { relay_server_end() }
+    var account = try SIPAccount("alice@127.0.0.1", password: "secret")
+    account.relay = try RelayServer("turn:127.0.0.1:\(port)", login: "alice", password: "secret")
+    // After an outage at the beginning: an offer waits two seconds for a relay.
+    _ = await wait(1.6)
+    let begin = MonotonicClock.now()
+    let (alice, bob) = try await talk(from: 0, to: 1, answeringWithin: 0, relay: account)
+    guard await wait(10, until: { $0.route(alice) != nil && $0.route(bob) != nil }) else {
+      throw Fault("no path: \(ends(alice)) and \(ends(bob))")
+    }
+    let seconds = Double(MonotonicClock.now().nanoseconds(since: begin)) / 1e9
+    let kinds = [alice, bob].compactMap { route($0)?.kind }
+    guard kinds == [.relayed, .relayed] else { throw Fault("the paths are \(kinds)") }
+    await pause(10)
+    try await hangUp(alice, tells: bob)
+    return seconds
   }
 }

@@ -5,11 +5,12 @@ import RealTime
 import SIPSignalling
 import Simulation
 import Synchronization
+import UDPTransport
 
 /// Caller, callee and a third party, on the loop's thread like their agents.
 actor Scene {
   /// The actions in a call.
-  enum Course: CaseIterable {
+  enum Course: String, CaseIterable {
     case callerHangsUp, calleeHangsUp, hold, cancel, cancelWhileAnswered, decline
     /// Both sides hold and resume as they like, also at the same time.
     case holds
@@ -17,6 +18,8 @@ actor Scene {
     case long
     /// One side transfers the other to the third party.
     case transfer
+    /// Neither side can be reached but by a relay (RFC 8656).
+    case relayed
   }
 
   /// One side of a call.
@@ -29,6 +32,7 @@ actor Scene {
   private var ports: [UInt16] = []
   /// Events of the call at hand, of the caller, the callee and the third party.
   private var events: [[SIPEvent]] = [[], [], []]
+  private var paths: [(place: Int, id: MediaPathID)] = []
   /// Calls that went wrong as the network lost all that was said about something.
   private(set) var cutOff = 0
   private var waiting: CheckedContinuation<Void, Never>?
@@ -58,7 +62,7 @@ actor Scene {
       }
     }
     virtual_loop_begin { now, port, length, number in
-      directions.withLock { $0[port]?.arrival(at: now, Int(length), number) ?? now }
+      network.withLock { $0.arrival(at: now, port, Int(length), number) }
     }
   }
 
@@ -131,6 +135,11 @@ actor Scene {
     }
   }
 
+  func route(_ side: Side) -> MediaRoute? {
+    for case .routed(side.id, let route) in events[side.place] { return route }
+    return nil
+  }
+
   func requestedTransfer(_ side: Side) -> TransferTarget? {
     for case .transferRequested(side.id, let target) in events[side.place] { return target }
     return nil
@@ -149,12 +158,15 @@ actor Scene {
     from caller: Int,
     to callee: Int,
     target: TransferTarget? = nil,
-    answeringWithin seconds: Double = 2
+    answeringWithin seconds: Double = 2,
+    relay: SIPAccount? = nil
   ) async throws -> (caller: Side, callee: Side) {
     let before = incoming(at: callee)
+    var offers = [offer(at: caller), offer(at: callee)]
+    offers[0].path = try await openPath(at: caller, relay)
     let id = try await agents[caller].invite(
       target?.uri ?? address(of: callee),
-      offer: offer(at: caller),
+      offer: offers[0],
       expecting: nil,
       target: target
     )
@@ -163,8 +175,9 @@ actor Scene {
       scene.incoming(at: callee).map { $0 != before } ?? false
     }
     guard isThere, let called = incoming(at: callee) else { throw Fault("no call came") }
+    offers[1].path = try await openPath(at: callee, relay)
     await pause(seconds)
-    guard await agents[callee].answer(called.id, offer: offer(at: callee)) else {
+    guard await agents[callee].answer(called.id, offer: offers[1]) else {
       throw Fault("the call cannot be answered")
     }
     let isUp = await wait(33) { $0.isEstablished(outgoing) && $0.isEstablished(called) }
@@ -188,34 +201,74 @@ actor Scene {
     }
   }
 
+  // MARK: Paths
+
+  /// Opens a path that leads by a relay alone, and returns what it offers; nil without a relay, or
+  /// if the relay has given no address.
+  func openPath(at place: Int, _ relay: SIPAccount?) async throws -> PathOffer? {
+    guard let relay, let any = SocketAddress(host: "127.0.0.1", port: 0) else { return nil }
+    var socket = try MediaSocket(bindingTo: any)
+    let port = try socket.makeCheckPort()
+    network.withLock { _ = $0.closedPorts.insert(port.localPort) }
+    let request = UserAgent.PathRequest(
+      host: "127.0.0.1",
+      isBoundToHost: true,
+      isOffering: place == 0,
+      account: relay,
+      identity: nil
+    )
+    let path = await agents[place].openPath(port, request)
+    if let path { paths.append((place, path.id)) }
+    return path
+  }
+
+  func closePaths() async {
+    for (place, id) in paths { await agents[place].closePath(id) }
+    paths = []
+  }
+
   // MARK: Calls
 
   /// A call over a network; returns what went wrong, or nil, and the seconds until both sides had a
   /// call.
-  func call(over network: NetworkConditions, seed: UInt64) async throws -> (String?, Double?) {
+  func call(over conditions: NetworkConditions, seed: UInt64, _ only: Course?) async throws -> (
+    String?, Double?
+  ) {
     random = SeededGenerator(seed: seed)
     events = [[], [], []]
-    directions.withLock { directions in
-      for (place, port) in ports.enumerated() {
-        let seed = 3 &* seed &+ UInt64(place)
-        directions[port] = Direction(network: EmulatedNetwork(network, seed: seed))
-      }
-    }
-    let course = Course.allCases[Int(seed % UInt64(Course.allCases.count))]
+    network.withLock { $0 = Network(conditions, seed: seed, from: MonotonicClock.now()) }
+    let course = only ?? Course.allCases[Int(seed % UInt64(Course.allCases.count))]
     var seconds: Double?
     var fault: String?
     do {
       try await go(course, &seconds)
     } catch let error as Fault {
       fault = error.text
+      await hangUpAll()
     }
-    // In half a minute a request is sent seven times.
-    let isCutOff = directions.withLock { $0.values.reduce(0) { $0 + $1.longestLoss } >= 7 }
+    await closePaths()
+    // In half a minute a request is sent seven times; an offer waits two seconds for a relay's
+    // address, in which the relay is asked five times.
+    let limit = course == .relayed ? 5 : 7
+    let isCutOff = network.withLock { $0.longestLosses >= limit }
     // Nothing of the call may be left over for the next one.
     _ = await wait(70)
     if fault == nil { fault = faultOfEnds() }
     if isCutOff, fault != nil { cutOff += 1 }
     return (isCutOff ? nil : fault.map { "\(course): \($0)" }, seconds)
+  }
+
+  // Also what one side alone takes for a call.
+  private func hangUpAll() async {
+    for (place, events) in events.enumerated() {
+      for event in events {
+        switch event {
+        case .incoming(let id, _), .ringing(let id), .established(let id, _):
+          await agents[place].hangUp(id)
+        default: break
+        }
+      }
+    }
   }
 
   private func faultOfEnds() -> String? {
@@ -233,6 +286,7 @@ actor Scene {
     case .cancel: try await cancel()
     case .decline: try await decline()
     case .cancelWhileAnswered: try await cancelWhileAnswered()
+    case .relayed: seconds = try await relayed()
     case .callerHangsUp, .calleeHangsUp, .hold, .holds, .long, .transfer:
       let begin = MonotonicClock.now()
       let (alice, bob) = try await talk(from: 0, to: 1, answeringWithin: 0)
@@ -248,7 +302,8 @@ actor Scene {
     case .long: _ = await wait(3_600)
     case .transfer:
       return try await Bool.random(using: &random) ? transfer(alice, bob) : transfer(bob, alice)
-    case .callerHangsUp, .calleeHangsUp, .cancel, .cancelWhileAnswered, .decline: break
+    case .callerHangsUp, .calleeHangsUp, .cancel, .cancelWhileAnswered, .decline, .relayed:
+      break
     }
     await pause(10)
     let isCallees = course == .calleeHangsUp

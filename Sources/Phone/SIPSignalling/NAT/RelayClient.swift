@@ -142,10 +142,15 @@ final class RelayClient {
     if code != 0 { fail(SIPError.text(code)) }
   }
 
+  // libre's 500 ms until the first repetition leave three chances in the two seconds for which an
+  // offer waits; the pauses double.
+  private static let repetitions = stun_conf(rto: 100, rc: 8, rm: 8, ti: 10_000, tos: 0)
+
   private func allocate(_ transport: CInt, _ carrier: UnsafeMutableRawPointer?) -> CInt {
-    unsafe turnc_alloc(
+    var repetitions = Self.repetitions
+    return unsafe turnc_alloc(
       &client,
-      nil,
+      &repetitions,
       transport,
       carrier,
       0,
