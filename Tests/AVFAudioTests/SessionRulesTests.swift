@@ -78,10 +78,13 @@ struct SessionRulesTests {
     #expect(session.state.withLock { $0.override } == override, "a mode moves nothing")
   }
 
-  @Test func jackIsNoLoudspeakerOfTheMachine() {
+  @Test func serversAreNoLoudspeakersOfTheMachine() {
     #expect(SessionPort.description(of: .pcm("jack"), .output).portType == .lineOut)
     #expect(SessionPort.description(of: .pcm("jack"), .input).portType == .lineIn)
     #expect(SessionPort.description(of: .pcm("hw:0,0"), .output).portType == .builtInSpeaker)
+    for server in ["pipewire", "pulse"] {
+      #expect(SessionPort.description(of: .pcm(server), .output).portType == .virtual)
+    }
   }
 
   @Test func whatAMachineDoesNotHaveIsAnsweredSo() async throws {

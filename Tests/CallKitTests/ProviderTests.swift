@@ -295,6 +295,38 @@ extension ProcessWideTests {
       stage.provider.invalidate()
     }
 
+    @Test func R36_completionKeepsItsQueueAfterInvalidate() async throws {
+      let stage = Stage()
+      let queue = DispatchQueue(label: "given")
+      let key = DispatchSpecificKey<Bool>()
+      queue.setSpecific(key: key, value: true)
+      stage.provider.setDelegate(stage.delegate, queue: queue)
+      stage.provider.invalidate()
+      let (isOnQueue, error) = await withCheckedContinuation { continuation in
+        stage.provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate()) { error in
+          let isOnQueue = DispatchQueue.getSpecific(key: key)
+          continuation.resume(returning: (isOnQueue, error as? CXErrorCodeIncomingCallError))
+        }
+      }
+      #expect(isOnQueue == true)
+      #expect(error?.code == .unknown)
+    }
+
+    @Test func R19_completionThatWaitsHoldsUpNoOtherCall() async throws {
+      let stage = Stage()
+      let busy = DispatchQueue(label: "busy")
+      busy.suspend()
+      let first = CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "bob"))
+      let second = UUID()
+      CXCallController(queue: busy).request(CXTransaction(action: first)) { _ in }
+      try await stage.provider.reportNewIncomingCall(with: second, update: CXCallUpdate())
+      try await stage.controller.request(CXTransaction(action: CXEndCallAction(call: second)))
+      await stage.expect("begin", "end")
+      busy.resume()
+      await stage.expect("start")
+      stage.provider.invalidate()
+    }
+
     @Test func R44_reportAndEndAtOnceLeaveNothing() async throws {
       let stage = Stage()
       let call = UUID()

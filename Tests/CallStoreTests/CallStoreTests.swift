@@ -138,6 +138,7 @@ struct CallStoreTests {
       ([.block(9), .block(8)], .entriesOutOfOrder), ([.block(9), .block(9)], .duplicateEntries),
       ([.identify(9, "a"), .identify(8, "a")], .entriesOutOfOrder),
       ([.identify(9, "a"), .identify(9, "a")], .duplicateEntries),
+      ([.block(-5)], .noNumber), ([.identify(.max, "a")], .noNumber),
       ([.unblock(5)], .unexpectedIncrementalRemoval),
       ([.block(1), .readsIncremental, .unblockAll], .unexpectedIncrementalRemoval),
     ]

@@ -66,6 +66,23 @@ struct ConversationManagerTests {
     return (conversation, join)
   }
 
+  // MARK: Several managers
+
+  @Test func conversationStartsWithTheManagerThatWasAskedUnderItsName() async throws {
+    let app = RecordingApp()
+    let (first, second) = (manager(app), manager(RecordingApp()))
+    let uuid = UUID()
+    try await first.perform([
+      StartConversationAction(conversationUUID: uuid, handles: [bob], isVideo: false)
+    ])
+    await app.expect("perform StartConversationAction")
+    #expect(second.conversations.isEmpty)
+    let other = CXProvider(configuration: CXProviderConfiguration(localizedName: "other"))
+    #expect(other.displayName(of: uuid) == "Bob")
+    for manager in [first, second] { manager.invalidate() }
+    other.invalidate()
+  }
+
   // MARK: The life of a conversation
 
   @Test func anIncomingConversationIsJoinedPausedAndLeft() async throws {

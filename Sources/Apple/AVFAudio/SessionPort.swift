@@ -51,12 +51,18 @@ enum SessionPort {
     )
   }
 
+  private static func isServer(_ words: String) -> Bool {
+    ["pipewire", "pulse"].contains { words == $0 || words.hasPrefix($0 + " ") }
+  }
+
   // The card's name is all that ALSA has of its kind.
   private static func type(of words: String, _ direction: Direction) -> AVAudioSession.Port {
     if words.contains("bluez") || words.contains("bluetooth") {
       return direction == .output && words.contains("a2dp") ? .bluetoothA2DP : .bluetoothHFP
     }
     if words.contains("usb") { return .usbAudio }
+    // Where a server's sound goes is the server's business.
+    if isServer(words) { return .virtual }
     // JACK leads anywhere.
     if words.hasPrefix("jack ") { return direction == .output ? .lineOut : .lineIn }
     if words.contains("hdmi") || words.contains("displayport") { return .HDMI }

@@ -220,6 +220,12 @@ struct SessionState: Sendable {
     if options.contains(.allowBluetooth), !isTwoWay, category != .record {
       return "allowBluetooth needs a category that records"
     }
+    if options.contains(.overrideMutedMicrophoneInterruption), !isTwoWay, category != .record {
+      return "overrideMutedMicrophoneInterruption needs a category that records"
+    }
+    if !options.isDisjoint(with: [.allowBluetoothA2DP, .allowAirPlay]), category == .record {
+      return "the category record has no output"
+    }
     let mixing: AVAudioSession.CategoryOptions = [.mixWithOthers, .duckOthers]
     let mayMix: [AVAudioSession.Category] = [.playAndRecord, .playback, .multiRoute, .ambient]
     if !options.isDisjoint(with: mixing), !mayMix.contains(category) {

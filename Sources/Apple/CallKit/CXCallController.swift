@@ -31,6 +31,16 @@ open class CXCallController: NSObject {
     CallSystem.shared.request(transaction, queue: queue, completion: completion)
   }
 
+  /// Requests a transaction whose calls start with a provider of the caller's choice.
+  package func request(_ transaction: CXTransaction, startingWith provider: CXProvider) async throws
+  {
+    try await withCheckedThrowingContinuation { continuation in
+      CallSystem.shared.request(transaction, starting: provider, queue: queue) {
+        continuation.resume(with: Result(failure: $0))
+      }
+    }
+  }
+
   /// Requests a transaction; throws a `CXErrorCodeRequestTransactionError`.
   nonisolated(nonsending) open func request(_ transaction: CXTransaction) async throws {
     try await withCheckedThrowingContinuation { continuation in

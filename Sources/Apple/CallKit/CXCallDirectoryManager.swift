@@ -1,5 +1,6 @@
 import CallStore
 public import Foundation
+import Logging
 import Synchronization
 
 /// Loads call directory extensions, and reports whether the user has enabled them.
@@ -36,7 +37,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     withIdentifier identifier: String,
     completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
-    queue.async { [self] in completion?(reload(identifier) { _ in }) }
+    queue.async { [self] in completion?(reload(identifier) { _ in }.map(Self.told)) }
   }
 
   /// Runs an extension and stores its entries, all or none; throws the errors that the other form
@@ -61,7 +62,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
       do {
         completion(try isEnabled(identifier) ? .enabled : .disabled, nil)
       } catch {
-        completion(.unknown, error)
+        completion(.unknown, Self.told(error))
       }
     }
   }
@@ -94,6 +95,13 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
       code: 3_328,
       userInfo: [NSLocalizedDescriptionKey: "enable extensions with \"sidetone directory enable\""]
     )
+  }
+
+  // Apps know no error of the store's; its sentence is for the log.
+  private static func told(_ error: any Error) -> any Error {
+    guard let error = error as? CallStoreError else { return error }
+    Logger(label: "org.sidetone.callkit").error("\(error.description)")
+    return CXErrorCodeCallDirectoryManagerError(.unknown)
   }
 
   // MARK: Parts

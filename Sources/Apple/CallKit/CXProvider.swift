@@ -9,6 +9,8 @@ import Synchronization
 /// **Thread safety:** every member may be used from any thread.
 open class CXProvider: NSObject {
   private let stored: Mutex<UncheckedTransfer<CXProviderConfiguration>>
+  /// The queue that was given with the delegate; nil if none was.
+  let givenQueue = Mutex<DispatchQueue?>(nil)
 
   /// Creates a provider with the given configuration, which is copied.
   public init(configuration: CXProviderConfiguration) {

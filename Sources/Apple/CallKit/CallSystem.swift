@@ -6,6 +6,7 @@ import Foundation
 import Logging
 import MediaCore
 import RealTime
+import Synchronization
 
 /// The process's call system, which translates between `CallControl` and Apple's classes.
 ///
@@ -24,19 +25,19 @@ package final class CallSystem: @unchecked Sendable {
   package static let shared = CallSystem()
 
   private let queue = DispatchQueue(label: "callkit.system")
-  private let completions = DispatchQueue(label: "callkit.completions")
+  let completions = DispatchQueue(label: "callkit.completions")
   private let isOnQueue = DispatchSpecificKey<Bool>()
 
   private var audio: any AudioActivation = AVAudioSession.sharedInstance()
   private var others = ProgramCalls()
-  private var quiet = DesktopQuiet()
-  private var control = CallControl()
+  var quiet = DesktopQuiet()
+  var control = CallControl()
   private var mailboxes: [ProviderMailbox] = []
   private var observers: [WeakObserver] = []
   private var delivered: [ActionID: (action: CXAction, transaction: CXTransaction)] = [:]
   private var nextCompletion = 1
   private var timer: (any DispatchSourceTimer)?
-  private lazy var book = CallBook()
+  lazy var book = CallBook()
   private var presenters: [any CallPresenter] = []
   private var presented: CallPresentation?
   private var screen = ScreenChoice.undecided
@@ -93,7 +94,7 @@ package final class CallSystem: @unchecked Sendable {
     DispatchQueue.getSpecific(key: isOnQueue) == true ? work() : queue.sync(execute: work)
   }
 
-  private var now: Moment {
+  var now: Moment {
     Moment(instant: MonotonicClock.now(), date: CallDate(Date()))
   }
 
@@ -243,7 +244,7 @@ package final class CallSystem: @unchecked Sendable {
     }.value
   }
 
-  private func mailbox(of provider: CXProvider) -> ProviderMailbox? {
+  func mailbox(of provider: CXProvider) -> ProviderMailbox? {
     mailboxes.first { $0.provider === provider }
   }
 
@@ -251,15 +252,17 @@ package final class CallSystem: @unchecked Sendable {
 
   func request(
     _ transaction: CXTransaction,
+    starting starter: CXProvider? = nil,
     queue completionQueue: DispatchQueue,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
     // What the app does to the transaction from now on does not count.
     let objects = transaction.actions
-    let crossing = UncheckedTransfer(value: (transaction, objects))
+    let crossing = UncheckedTransfer(value: (transaction, objects, starter))
     let requests = objects.map(\.request)
     verb { [self] in
-      let refusal = accept(requests, of: crossing.value.0, crossing.value.1)
+      let (transaction, objects, starter) = crossing.value
+      let refusal = accept(requests, of: transaction, objects, starting: starter)
       complete(on: completionQueue, completion, with: refusal)
     }
   }
@@ -267,10 +270,13 @@ package final class CallSystem: @unchecked Sendable {
   private func accept(
     _ requests: [ActionRequest],
     of transaction: CXTransaction,
-    _ objects: [CXAction]
+    _ objects: [CXAction],
+    starting starter: CXProvider?
   ) -> CXErrorCodeRequestTransactionError? {
     do throws(TransactionRefusal) {
-      let actions = try control.request(requests, at: now)
+      let id = starter.flatMap { mailbox(of: $0)?.id }
+      guard starter == nil || id != nil else { throw .unknownCallProvider }
+      let actions = try control.request(requests, startingWith: id, at: now)
       for (action, object) in zip(actions, objects) {
         object.markDelivered(as: action.id)
         delivered[action.id] = (object, transaction)
@@ -282,8 +288,9 @@ package final class CallSystem: @unchecked Sendable {
   }
 
   // Observers hear of a success first, then the completion runs, then delegates hear of it (R19).
-  private func complete(
+  func complete(
     on completionQueue: DispatchQueue,
+    about calls: Set<CallID> = [],
     _ completion: @escaping @Sendable ((any Error)?) -> Void,
     with error: (any Error)?
   ) {
@@ -291,6 +298,11 @@ package final class CallSystem: @unchecked Sendable {
     nextCompletion += 1
     if error == nil { for mailbox in mailboxes { mailbox.hold(until: number) } }
     drain()
+    for mailbox in mailboxes {
+      // What follows about a reported call comes after its completion as well.
+      if !calls.isEmpty { mailbox.post({ _, _ in }, about: calls) }
+      mailbox.endHolding()
+    }
     completionQueue.async { [self] in
       completion(error)
       perform { [self] in for mailbox in mailboxes { mailbox.lift(number) } }
@@ -300,36 +312,6 @@ package final class CallSystem: @unchecked Sendable {
   func answer(_ action: ActionID, isFulfilled: Bool, date: Date?) {
     verb { [self] in
       control.answer(action, isFulfilled: isFulfilled, date: date.map { CallDate($0) }, at: now)
-    }
-  }
-
-  func reportIncoming(
-    _ uuid: UUID,
-    _ update: CXCallUpdate,
-    of provider: CXProvider,
-    completion: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    let crossing = UncheckedTransfer(value: provider)
-    let settings = update.settings
-    verb { [self] in
-      let mailbox = mailbox(of: crossing.value)
-      var refusal: CXErrorCodeIncomingCallError?
-      do throws(IncomingRefusal) {
-        guard let mailbox else { throw .unknownCallProvider }
-        try control.reportIncoming(
-          CallID(uuid),
-          settings,
-          of: mailbox.id,
-          screening: book.screening(
-            of: settings.remoteHandle.value.flatMap { $0 },
-            isQuiet: quiet.isOn
-          ),
-          at: now
-        )
-      } catch {
-        refusal = .init(refusal: error)
-      }
-      complete(on: mailbox?.givenQueue ?? completions, completion, with: refusal)
     }
   }
 
@@ -371,7 +353,7 @@ package final class CallSystem: @unchecked Sendable {
 
   // Every change goes this way: what the app changed meanwhile is taken in, and the effects are
   // performed.
-  private func verb(_ body: @escaping @Sendable () -> Void) {
+  func verb(_ body: @escaping @Sendable () -> Void) {
     perform { [self] in
       for mailbox in mailboxes {
         control.configure(mailbox.id, mailbox.provider.configuration.settings)
@@ -414,7 +396,9 @@ package final class CallSystem: @unchecked Sendable {
       guard let object = delivered[action.id]?.action else { return }
       object.markTimedOut()
       let crossing = UncheckedTransfer(value: object)
-      tell(action.provider) { $1.provider($0, timedOutPerforming: crossing.value) }
+      tell(action.provider, about: [action.call]) {
+        $1.provider($0, timedOutPerforming: crossing.value)
+      }
     case .finished(let action, _):
       delivered.removeValue(forKey: action.id)?.action.markComplete()
     case .callChanged(let snapshot):
@@ -454,7 +438,7 @@ package final class CallSystem: @unchecked Sendable {
       delivered[action.id] = (object, transaction)
     }
     let crossing = UncheckedTransfer(value: (transaction, objects))
-    tell(first.provider) { provider, delegate in
+    tell(first.provider, about: Set(actions.map(\.call))) { provider, delegate in
       let (transaction, objects) = crossing.value
       // What has become void on its way is not performed.
       guard objects.contains(where: \.isToBePerformed),
@@ -481,8 +465,12 @@ package final class CallSystem: @unchecked Sendable {
     }
   }
 
-  private func tell(_ provider: ProviderID, _ message: @escaping ProviderMailbox.Message) {
-    mailboxes.first { $0.id == provider }?.post(message)
+  private func tell(
+    _ provider: ProviderID,
+    about calls: Set<CallID> = [],
+    _ message: @escaping ProviderMailbox.Message
+  ) {
+    mailboxes.first { $0.id == provider }?.post(message, about: calls)
   }
 
   private func schedule() {

@@ -60,8 +60,9 @@ public enum DesktopRequests {
     case "sip", "sips":
       call(CallHandle(kind: .generic, value: url.absoluteString))
     case "tel":
-      let number = String(url.absoluteString.dropFirst("tel:".count))
-      call(CallHandle(kind: .phoneNumber, value: number))
+      // RFC 3966; people also write `tel://`.
+      let number = url.absoluteString.dropFirst("tel:".count).drop { $0 == "/" }
+      call(CallHandle(kind: .phoneNumber, value: number.removingPercentEncoding ?? "\(number)"))
     default:
       DispatchQueue.main.async { receiver.open(url) }
     }

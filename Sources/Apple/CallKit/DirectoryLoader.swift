@@ -135,6 +135,7 @@ extension CXErrorCodeCallDirectoryManagerError {
     case .duplicateEntries: self.init(.duplicateEntries)
     case .maximumEntriesExceeded: self.init(.maximumEntriesExceeded)
     case .unexpectedIncrementalRemoval: self.init(.unexpectedIncrementalRemoval)
+    case .noNumber: self.init(.unknown)
     case .isBusy: self.init(.currentlyLoading)
     }
   }

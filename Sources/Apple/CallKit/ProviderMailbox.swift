@@ -4,23 +4,27 @@ import Synchronization
 
 /// Messages to a provider's delegate, in order.
 ///
-/// Messages wait while there is no delegate (R28), and while the completion of a request that
-/// caused them has not run (R19). Confined to the call system's queue.
+/// Messages wait while there is no delegate (R28), while the completion of a request that caused
+/// them has not run (R19), and behind earlier ones about the same calls. Confined to the call
+/// system's queue.
 final class ProviderMailbox {
   typealias Message = @Sendable (CXProvider, any CXProviderDelegate) -> Void
 
-  private enum Entry {
-    case message(Message)
-    case completion(Int)
+  private struct Entry {
+    let message: Message
+    /// The calls that it is about.
+    let calls: Set<CallID>
+    /// The completion that has to run first; nil for none.
+    var completion: Int?
   }
 
   let provider: CXProvider
   let id: ProviderID
-  /// The queue that was given with the delegate; nil if none was.
-  private(set) var givenQueue: DispatchQueue?
   private weak var delegate: (any CXProviderDelegate)?
   private var hasBegun = false
   private var entries: [Entry] = []
+  /// The completion that messages posted now wait for; nil for none.
+  private var completion: Int?
   /// True once the mailbox is closed; also read on the delegate's queue.
   private let closed = Closed()
   /// Maximum number of messages that wait for a delegate; beyond it the oldest is dropped.
@@ -39,28 +43,35 @@ final class ProviderMailbox {
 
   func setDelegate(_ delegate: (any CXProviderDelegate)?, queue: DispatchQueue?) {
     self.delegate = delegate
-    givenQueue = queue
+    provider.givenQueue.withLock { $0 = queue }
     if delegate != nil, !hasBegun {
       hasBegun = true
-      entries.insert(.message { $1.providerDidBegin($0) }, at: 0)
+      let begin = Entry(message: { $1.providerDidBegin($0) }, calls: [])
+      entries.insert(begin, at: 0)
     }
     flush()
   }
 
-  func post(_ message: @escaping Message) {
+  func post(_ message: @escaping Message, about calls: Set<CallID> = []) {
     guard !closed.isSet.load(ordering: .acquiring) else { return }
-    entries.append(.message(message))
+    entries.append(Entry(message: message, calls: calls, completion: completion))
     flush()
     if delegate == nil, entries.count > Self.capacity { entries.removeFirst() }
   }
 
-  /// Keeps messages posted from now on until `lift` is called with the same number.
+  /// Keeps messages that are posted until `endHolding` until `lift` is called with the same number.
   func hold(until completion: Int) {
-    entries.append(.completion(completion))
+    self.completion = completion
+  }
+
+  func endHolding() {
+    completion = nil
   }
 
   func lift(_ completion: Int) {
-    entries.removeAll { if case .completion(completion) = $0 { true } else { false } }
+    for index in entries.indices where entries[index].completion == completion {
+      entries[index].completion = nil
+    }
     flush()
   }
 
@@ -70,14 +81,24 @@ final class ProviderMailbox {
     entries = []
   }
 
+  // A completion that the app does not get round to holds up what it has asked for, and no more.
   private func flush() {
-    while let delegate, case .message(let message)? = entries.first {
-      entries.removeFirst()
+    guard let delegate else { return }
+    let queue = provider.givenQueue.withLock { $0 } ?? .main
+    var waiting: [Entry] = []
+    var busy: Set<CallID> = []
+    for entry in entries {
+      guard entry.completion == nil, busy.isDisjoint(with: entry.calls) else {
+        busy.formUnion(entry.calls)
+        waiting.append(entry)
+        continue
+      }
       let crossing = UncheckedTransfer(value: (provider, delegate))
-      (givenQueue ?? .main).async { [closed] in
+      queue.async { [closed] in
         guard !closed.isSet.load(ordering: .acquiring) else { return }
-        message(crossing.value.0, crossing.value.1)
+        entry.message(crossing.value.0, crossing.value.1)
       }
     }
+    entries = waiting
   }
 }

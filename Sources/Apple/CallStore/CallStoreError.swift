@@ -2,8 +2,10 @@ import Foundation
 import GRDB
 
 /// An error of the user's store, described by a sentence that says what to do.
-package struct CallStoreError: Error, Equatable, CustomStringConvertible {
+package struct CallStoreError: LocalizedError, Equatable, CustomStringConvertible {
   package let description: String
+  /// The sentence.
+  package var errorDescription: String? { description }
 
   /// Error of a row with a value that this program does not write.
   static let damaged = CallStoreError(description: "calls.sqlite is damaged; move it away")

@@ -10,6 +10,8 @@ package enum DirectoryFault: Error, Equatable, Sendable {
   case maximumEntriesExceeded
   /// An entry was removed in a load that replaces everything.
   case unexpectedIncrementalRemoval
+  /// An entry is for something that is no telephone number.
+  case noNumber
   /// Another program holds the store.
   case isBusy
 }
@@ -33,10 +35,24 @@ package enum DirectoryEntry: Equatable, Sendable {
   case unidentifyAll
 }
 
+extension DirectoryEntry {
+  /// The number that is blocked or labelled, or no longer; nil for other lines.
+  fileprivate var number: Int64? {
+    switch self {
+    case .block(let number), .unblock(let number), .identify(let number, _),
+      .unidentify(let number):
+      number
+    case .readsIncremental, .unblockAll, .unidentifyAll: nil
+    }
+  }
+}
+
 /// Checks of a load, entry by entry: order, duplicates, number of entries, removals.
 package struct DirectoryLoadCheck: Sendable {
   /// Maximum number of entries in one load of an extension.
   package static let maximumEntries = 4_000_000
+  /// The greatest number that is accepted.
+  package static let greatestNumber = Int64.max - 1
 
   /// True once the extension has learnt that the load is incremental.
   package private(set) var isIncremental = false
@@ -62,6 +78,9 @@ package struct DirectoryLoadCheck: Sendable {
     hasBegun = true
     count += 1
     guard count <= Self.maximumEntries else { throw .maximumEntriesExceeded }
+    guard entry.number.map({ (0...Self.greatestNumber).contains($0) }) ?? true else {
+      throw .noNumber
+    }
     switch entry {
     case .readsIncremental:
       break

@@ -191,7 +191,8 @@ public final class ConversationManager: @unchecked Sendable {
       return new
     }
     do {
-      try await controller.requestTransaction(with: actions.map(\.callAction))
+      let transaction = CXTransaction(actions: actions.map(\.callAction))
+      try await controller.request(transaction, startingWith: provider)
     } catch {
       state.withLock { state in
         for action in actions { state.actions[action.callAction.uuid] = nil }
@@ -200,6 +201,16 @@ public final class ConversationManager: @unchecked Sendable {
       for action in actions { action.end(as: .failed(reason: "\(error)")) }
       throw error
     }
+    for case let action as StartConversationAction in actions { showName(of: action) }
+  }
+
+  // A start action has no name, which the screen and the recents show.
+  private func showName(of action: StartConversationAction) {
+    let names = action.handles.filter { $0.displayName != $0.value }.map(\.displayName)
+    guard !names.isEmpty else { return }
+    let update = CXCallUpdate()
+    update.localizedCallerName = action.handles.map(\.displayName).joined(separator: ", ")
+    provider.reportCall(with: action.conversationUUID, updated: update)
   }
 
   /// Reports a push as a conversation, from a notification service; always throws here.

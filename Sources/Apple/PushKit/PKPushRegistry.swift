@@ -175,6 +175,10 @@ public struct PKPushType: RawRepresentable, Hashable, Sendable {
 
   /// A push that announces a call.
   public static let voIP = PKPushType(rawValue: "PKPushTypeVoIP")
+  /// A push for a watch's complication, which never comes here.
+  public static let complication = PKPushType(rawValue: "PKPushTypeComplication")
+  /// A push for a file provider, which never comes here.
+  public static let fileProvider = PKPushType(rawValue: "PKPushTypeFileProvider")
 }
 
 /// Content of a push.

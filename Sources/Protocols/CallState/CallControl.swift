@@ -150,20 +150,23 @@ package struct CallControl: Sendable {
   /// Accepts or refuses an app's transaction as a whole (R20).
   ///
   /// Accepted actions are delivered in order, after the actions that hold or end other calls for
-  /// them. Returns the actions, in the order of the requests.
+  /// them. Calls start with the provider `starter`, or, if that is nil, with the newest (R33).
+  /// Returns the actions, in the order of the requests.
   package mutating func request(
     _ requests: [ActionRequest],
+    startingWith starter: ProviderID? = nil,
     at now: Moment
   ) throws(TransactionRefusal) -> [CallAction] {
-    try request(requests, origin: .app, at: now)
+    try request(requests, startingWith: starter, origin: .app, at: now)
   }
 
   mutating func request(
     _ requests: [ActionRequest],
+    startingWith starter: ProviderID? = nil,
     origin: ActionOrigin,
     at now: Moment
   ) throws(TransactionRefusal) -> [CallAction] {
-    let checked = try TransactionCheck(self).accept(requests)
+    let checked = try TransactionCheck(self).accept(requests, startingWith: starter)
     makeWay(for: checked, at: now)
     let actions = deliver(checked, origin: origin, at: now)
     holdWholeGroups(of: checked, at: now)

@@ -25,16 +25,23 @@ struct TransactionCheck {
   }
 
   /// Returns the checked requests, or throws the refusal of the first that fails.
-  func accept(_ requests: [ActionRequest]) throws(TransactionRefusal) -> [CheckedRequest] {
+  ///
+  /// Calls start with `starter`, or, if that is nil, with the newest provider.
+  func accept(
+    _ requests: [ActionRequest],
+    startingWith starter: ProviderID? = nil
+  ) throws(TransactionRefusal) -> [CheckedRequest] {
     guard !requests.isEmpty else { throw .emptyTransaction }
-    guard let newest = control.providerForStarts else { throw .unknownCallProvider }
+    let chosen =
+      starter.map { id in control.providers.first { $0.id == id } } ?? control.providerForStarts
+    guard let chosen else { throw .unknownCallProvider }
     var check = self
     var checked: [CheckedRequest] = []
     for request in requests {
       guard let call = request.call else { throw .invalidAction }
       let provider =
         request.kind.isStart
-        ? try check.acceptStart(call, of: newest)
+        ? try check.acceptStart(call, of: chosen)
         : try check.accept(request.kind, on: call)
       checked.append(CheckedRequest(call: call, provider: provider, kind: request.kind))
     }

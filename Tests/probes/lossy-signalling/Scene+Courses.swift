@@ -106,7 +106,7 @@ extension Scene {
 
   // MARK: Relays
 
-  /// Both sides ask a relay for an address, and find the path by it; returns the seconds until then.
+  /// Both sides ask a relay for an address, and find the path by it; returns the time in seconds.
   func relayed() async throws -> Double {
     let port = unsafe relay_server_begin("alice", "secret")
     defer { relay_server_end() }

@@ -190,7 +190,7 @@ actor Scene {
     return (outgoing, called)
   }
 
-  /// Hangs up, and checks that the other side is told.
+  /// Hangs up, and checks that the other side learns of it.
   func hangUp(_ side: Side, tells other: Side) async throws {
     guard ends(side).isEmpty, ends(other).isEmpty else {
       throw Fault("ended: \(ends(side)) and \(ends(other))")
