@@ -61,6 +61,10 @@ struct SimulationReportTests {
     #expect(report.text.contains("20 s:") && report.text.contains("stood still"))
     report.seconds = 5.2
     #expect(try fields(report)["silentMs"] == nil)
+    last.engine.silentFrames = 2 * 48_000
+    var stopped = self.report(last)
+    stopped.seconds = 5
+    #expect(try fields(stopped)["silentMs"] as? Double == 2_000)
   }
 
   @Test func sharesAreThoseOfWhatWasPlayed() throws {

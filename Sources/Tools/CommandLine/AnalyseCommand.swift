@@ -61,7 +61,10 @@ struct AnalyseCommand: ParsableCommand {
     } catch {
       throw CommandFailure(reason: "\"\(capture)\" \(error)")
     }
-    let call = try voice.flatMap { $0.hasDelays ? try CallForecast($0) : nil }
+    let call = try voice.flatMap { one in
+      // What this machine sent has crossed no network yet.
+      one.hasDelays && one.isOutgoing != true ? try CallForecast(one) : nil
+    }
     for one in streams where stream == nil || one.number == voice?.number {
       let report = StreamReport(one, call: one.number == voice?.number ? call : nil)
       print(json ? report.json : report.text)
@@ -70,6 +73,9 @@ struct AnalyseCommand: ParsableCommand {
     guard let plot else { return }
     guard let shown = voice else {
       throw CommandFailure(reason: "--plot draws one stream: choose it by --stream")
+    }
+    guard shown.hasDelays else {
+      throw CommandFailure(reason: "--plot draws delays, and those of this stream are not known")
     }
     do {
       try Data(shown.chart.utf8).write(to: URL(fileURLWithPath: plot))
@@ -99,12 +105,14 @@ struct CallForecast {
     near.maySend = false
     near.card.isRecorded = false
     let path = try stream.trace()
+    var configuration = StreamConfiguration.opus(ssrc: 1, seed: 1, withCopies: true)
+    configuration.adaptsPackets = true
     let call = try SimulatedCall(
       near: near,
       far: far,
       towardsNear: path,
       towardsFar: path,
-      configuration: .opus(ssrc: 1, seed: 1, withCopies: true),
+      configuration: configuration,
       seed: 1,
       threads: .one
     )
@@ -153,26 +161,43 @@ struct StreamReport {
     return shown.joined(separator: ", ")
   }
 
+  private var direction: String {
+    switch stream.isOutgoing {
+    case true?: "  sent by the machine of the capture: what the network did to it is not in there"
+    case false?: "  received by the machine of the capture"
+    case nil: "  whether the machine of the capture received it is not known"
+    }
+  }
+
   var text: String {
     func number(_ value: Double) -> String { String(format: "%.2f", value) }
     let shares = [(0.5, " ms (median)"), (0.95, " (95 %)"), (0.99, " (99 %)"), (1, " at most")]
     let delays = shares.map { number(stream.delay($0.0)) + $0.1 }.joined(separator: ", ")
     var rows = [
       "stream \(stream.summary)",
+      direction,
       "  lost \(stream.lost) of \(stream.lost + stream.received)"
         + (bursts.isEmpty ? "" : ", in a row: \(bursts)"),
       "  twice \(stream.duplicates), out of order \(stream.reordered), of keys \(stream.keys)",
-      "  jitter \(number(stream.jitter.mean)) ms in the mean, "
-        + "\(number(stream.jitter.most)) at most",
+      "  jitter "
+        + (stream.hasDelays
+          ? "\(number(stream.jitter.mean)) ms in the mean, \(number(stream.jitter.most)) at most"
+          : "not known"),
       "  longest pause \(number(stream.longestGap)) ms",
       "  delay beyond the fastest: "
-        + (stream.hasDelays ? delays : "not known, as the timestamps do not advance"),
+        + (stream.hasDelays ? delays : "not known, as the timestamps do not advance evenly"),
       "  the sender's clock: "
         + (stream.skew.map { String(format: "%+.1f ppm", $0) } ?? "not known"),
     ]
     if stream.formats.count > 1 {
       let all = stream.formats.map { "\($0.format.name ?? "\($0.payloadType)") \($0.count)" }
       rows.append("  packets by codec: " + all.joined(separator: ", "))
+    }
+    if 5 * stream.duplicates > stream.received {
+      rows.append(
+        "  much of it is there twice, as in captures at two places that were merged: "
+          + "of each packet the first one counts"
+      )
     }
     if stream.restarts > 0 || stream.beginnings > 1 {
       rows.append(
@@ -212,8 +237,10 @@ struct StreamReport {
       "reordered": .integer(Int64(stream.reordered)), "keys": .integer(Int64(stream.keys)),
       "restarts": .integer(Int64(stream.restarts)),
       "timestampJumps": .integer(Int64(stream.beginnings - 1)),
-      "seconds": .number(stream.duration), "jitterMeanMs": .number(stream.jitter.mean),
-      "jitterMaxMs": .number(stream.jitter.most), "longestPauseMs": .number(stream.longestGap),
+      "seconds": .number(stream.duration),
+      "jitterMeanMs": stream.hasDelays ? .number(stream.jitter.mean) : .null,
+      "jitterMaxMs": stream.hasDelays ? .number(stream.jitter.most) : .null,
+      "longestPauseMs": .number(stream.longestGap),
       "delayMedianMs": delay(0.5), "delay95Ms": delay(0.95),
       "delay99Ms": delay(0.99), "delayMaxMs": delay(1),
       "skewPpm": stream.skew.map { .number($0) } ?? .null,
@@ -242,7 +269,7 @@ extension CapturedStream {
     return Chart(
       title: "\(source) to \(destination), \(format.name ?? "type \(formats[0].payloadType)")",
       horizontal: Axis("time (s)"),
-      vertical: Axis("ms, packets", range: 0...max(10, delay(0.99) * 1.2)),
+      vertical: Axis("ms, packets", range: 0...max(10, delay(1) * 1.05)),
       series: [
         Chart.Series(
           "delay beyond the fastest (ms)",

@@ -182,7 +182,8 @@ struct CallSessionState: Equatable {
     case .ended(let call, let end):
       let isMissed = lines.first { $0.call == call }?.isRinging == true
       lines.removeAll { $0.call == call }
-      if requested == call { requested = nil }
+      // Who transfers a call may hang up before the user has decided.
+      if requested == call, end != .hungUpByFarSide { requested = nil }
       // A missed caller is no call that went wrong, unless the program waited for one.
       if !isMissed || policy.endsAfterFirst && outcome == nil {
         lastReason = "\(end)"

@@ -92,7 +92,7 @@ enum CaptureReading {
     named name: String?,
     clockRate: Int?
   ) throws -> CapturedStream? {
-    guard let capture = try capture(at: path) else { return nil }
+    guard let capture = try capture(inFileOrPipe: path) else { return nil }
     for obstacle in capture.obstacles { Terminal.printError("\"\(path)\": \(obstacle)") }
     do throws(PacketCapture.ChoiceError) {
       let chosen = try PacketCapture.choose(

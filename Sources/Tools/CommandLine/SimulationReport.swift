@@ -101,7 +101,8 @@ struct SimulationReport {
       quality.map {
         [("pesq", "PESQ-WB, mean", $0.mean), ("pesqWorst", "PESQ-WB, 5th percentile", $0.worst)]
       } ?? []
-    let silent = (seconds ?? 0) * 1_000 - milliseconds(newest?.engine.playedFrames)
+    let heard = (newest?.engine.playedFrames ?? 0) - (newest?.engine.silentFrames ?? 0)
+    let silent = (seconds ?? 0) * 1_000 - milliseconds(heard)
     let stops =
       silent > Self.usualSilence ? [("silentMs", "the loudspeaker stood still", silent)] : []
     return [

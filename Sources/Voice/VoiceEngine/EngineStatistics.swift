@@ -16,6 +16,8 @@ public struct EngineStatistics: Equatable, Sendable, BitwiseCopyable {
   public var underruns = 0
   /// Frames lost in faults so far, at the device's rates.
   public var lostFrames: Int64 = 0
+  /// Frames at 48 kHz among `playedFrames` that were silence, as none were handed over in time.
+  package var silentFrames: Int64 = 0
   /// Time from the writing of a frame until the loudspeaker plays it, smoothed, in nanoseconds.
   public var playbackFillNanoseconds: Int64 = 0
   /// The capture period in nanoseconds.

@@ -313,6 +313,7 @@ final class VoiceLoop<
       inNanoseconds: device.playbackRate.nanoseconds(of: frames)
     )
     report.statistics.playedFrames += Int64(silent)
+    report.statistics.silentFrames += Int64(silent)
     monitor.notePlayed(silence: silent)
     streams.forEach { $0.tap.use { $0.noteHeard(silence: silent) } }
   }

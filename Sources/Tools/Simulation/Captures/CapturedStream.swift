@@ -72,7 +72,10 @@ package struct CapturedStream: Sendable {
     ssrc = flow.key.ssrc
     self.formats = formats
     self.report = report
-    isOutgoing = flow.outgoing == flow.incoming ? nil : flow.outgoing > flow.incoming
+    // A machine that passes packets on sees each of them both come and go.
+    let isPassedOn = 10 * min(flow.outgoing, flow.incoming) > max(flow.outgoing, flow.incoming)
+    isOutgoing =
+      flow.outgoing + flow.incoming == 0 || isPassedOn ? nil : flow.outgoing > flow.incoming
     keys = flow.packets.count { events.contains($0.payloadType) }
     let rates = Dictionary(formats.map { ($0.payloadType, $0.format.clockRate) }) { one, _ in one }
     timeline = StreamTimeline(flow, events: events) { rates[$0] ?? formats[0].format.clockRate }
@@ -96,7 +99,9 @@ package struct CapturedStream: Sendable {
     let scale = isOther ? 1 / max(1e-6, 1 - (timeline.skew ?? 0) / 1e6) : 1
     jitter = Self.jitter(of: flow, events: events, rates.mapValues { Double($0) * scale }, timeline)
     let all = timeline.entries.filter(\.isTimed).map { $0.arrival - $0.departure }.sorted()
-    delays = all.map { $0 - all[0] }
+    // Timestamps that jump again and again count nothing.
+    let isRandom = timeline.beginnings > 20 && 10 * timeline.beginnings > timeline.entries.count
+    delays = isRandom ? [] : all.map { $0 - all[0] }
   }
 
   /// Deviation in parts per million beyond that of any crystal: such timestamps count at another
@@ -110,7 +115,7 @@ package struct CapturedStream: Sendable {
     return pauses[pauses.count * 9 / 10] - pauses[pauses.count / 10] < 2
   }
 
-  /// False if the timestamps stand still or run backwards, and so tell no delays.
+  /// False if the timestamps stand still, run backwards or are random, and so tell no delays.
   package var hasDelays: Bool { !delays.isEmpty }
 
   /// Returns the delay beyond the fastest packet's, in milliseconds, within which a share of the
@@ -122,21 +127,31 @@ package struct CapturedStream: Sendable {
   /// Returns delays beyond the fastest packet in milliseconds, and the losses before them, over the
   /// seconds since the first packet.
   ///
-  /// The result has about `most` packets at even steps, and each packet that follows a loss.
+  /// The result has about `most` packets, the most delayed of each of even steps, and each packet
+  /// that follows a loss.
   package func moments(most: Int) -> [(second: Double, delay: Double, lost: Int)] {
     guard let first = timeline.entries.first else { return [] }
     let fastest = timeline.entries.map { $0.arrival - $0.departure }.min() ?? 0
     let step = max(1, timeline.entries.count / max(1, most))
     var number = first.number - 1
     var found: [(second: Double, delay: Double, lost: Int)] = []
+    var latest: (second: Double, delay: Double, lost: Int)?
     for (index, entry) in timeline.entries.enumerated() {
       let lost = Int(entry.number - number - 1)
       number = entry.number
-      guard index % step == 0 || lost > 0 else { continue }
       let second = (entry.departure - first.departure) / 1_000
-      found.append((second, entry.arrival - entry.departure - fastest, lost))
+      let moment = (second, entry.arrival - entry.departure - fastest, lost)
+      if lost > 0 {
+        found.append(moment)
+      } else if moment.1 >= latest?.delay ?? 0 {
+        latest = moment
+      }
+      if index % step == step - 1, let moment = latest {
+        found.append(moment)
+        latest = nil
+      }
     }
-    return found
+    return found + [latest].compactMap { $0 }
   }
 
   // In the order of arrival, as a receiver has it. Neither a copy nor a jump of the timestamps is
@@ -176,16 +191,15 @@ package struct CapturedStream: Sendable {
     let name = format.name ?? "type \(formats[0].payloadType)"
     let known = "\(name) at \(format.clockRate) Hz (\(format.origin.rawValue))"
     let figures = String(
-      format: "%d packets in %.1f s, %.2f %% lost, jitter %.2f ms, ",
+      format: "%d packets in %.1f s, %.2f %% lost, ",
       received,
       duration,
-      lossShare * 100,
-      jitter.mean
+      lossShare * 100
     )
     let late =
       hasDelays
-      ? String(format: "delay up to %.1f ms (95 %%)", delay(0.95))
-      : "delay not known, as the timestamps do not advance"
+      ? String(format: "jitter %.2f ms, delay up to %.1f ms (95 %%)", jitter.mean, delay(0.95))
+      : "jitter and delay not known, as the timestamps do not advance evenly"
     let ssrc = String(format: "0x%08x", self.ssrc)
     return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)\(late)"
   }

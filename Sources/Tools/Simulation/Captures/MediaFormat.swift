@@ -68,7 +68,10 @@ struct DescribedFormats {
     var port: UInt16?
     var isAudio = false
     var (host, sessionHost) = ("", "")
-    for line in text.split(whereSeparator: \.isNewline) {
+    let lines = text.split(whereSeparator: \.isNewline)
+    // The last line may be cut off, within the digits of a rate as well.
+    let isLastWhole = text.last?.isNewline ?? true
+    for (place, line) in lines.enumerated() {
       if line.hasPrefix("m=") {
         let fields = line.split(separator: " ")
         port = fields.count > 3 ? UInt16(fields[1].prefix { $0 != "/" }) : nil
@@ -83,9 +86,9 @@ struct DescribedFormats {
       let fields = line.dropFirst("a=rtpmap:".count).split(separator: " ")
       guard fields.count == 2, let type = UInt8(fields[0]), type < 128 else { continue }
       let parts = fields[1].split(separator: "/")
-      guard parts.count > 1, let rate = Int(parts[1]), (1...1_000_000).contains(rate) else {
-        continue
-      }
+      guard parts.count > 1, let rate = Int(parts[1]), (1...1_000_000).contains(rate),
+        isLastWhole || place + 1 < lines.count || MediaFormat.rates.contains(rate)
+      else { continue }
       formats[port, default: [:]][host, default: [:]][type] = MediaFormat(
         name: parts[0].uppercased(),
         clockRate: rate,

@@ -9,7 +9,7 @@ extension PacketCapture {
   package static func fieldArguments(of path: String) -> [String] {
     let fields = [
       "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
-      "udp.length", "sll.pkttype", "udp.payload", "frame.protocols",
+      "udp.length", "sll.pkttype", "udp.payload", "frame.protocols", "frame.packet_flags_direction",
     ]
     return [
       "-r", path, "-n", "-Y", "udp and not icmp and not icmpv6", "-T", "fields", "-E",
@@ -24,7 +24,7 @@ extension PacketCapture {
   /// Adds a line of these fields; a line without a datagram is ignored.
   package mutating func add(line: Substring) {
     let all = line.split(separator: "\t", omittingEmptySubsequences: false)
-    guard all.count == 11 else { return }
+    guard all.count == 12 else { return }
     // A frame of Wi-Fi may hold several datagrams side by side (A-MSDU); of tunnels the inmost
     // counts.
     let count = max(1, all[10].split(separator: ":").count { $0 == "llc" })
@@ -61,10 +61,16 @@ extension PacketCapture {
         destination: destination,
         payload: payload[...],
         length: length - 8,
-        isOutgoing: ["0": false, "4": true][fields[8]]
+        isOutgoing: ["0": false, "4": true][fields[8]] ?? Self.isOutgoing(byFlags: fields[11])
       ),
       at: time
     )
+  }
+
+  // Inbound is 1, outbound 2, as a decimal or hexadecimal number.
+  private static func isOutgoing(byFlags text: Substring) -> Bool? {
+    let number = text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+    return number.flatMap { [1: false, 2: true][$0] }
   }
 
   // In whole numbers: a time of day has more digits than a floating-point number.

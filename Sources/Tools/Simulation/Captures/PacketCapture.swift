@@ -270,6 +270,11 @@ package struct PacketCapture {
     }
     let voices = streams.filter { !$0.format.isVideo }
     var left = voices.isEmpty ? streams : voices
+    // What is known to have come by the network, however little; else what may have.
+    let incoming = left.filter { $0.isOutgoing != true }
+    if !incoming.isEmpty { left = incoming }
+    let known = left.filter { $0.isOutgoing == false }
+    if !known.isEmpty { left = known }
     // What has far fewer packets is a remainder of something else.
     let longest = left.max { ($0.received, $1.number) < ($1.received, $0.number) }
     left = left.filter { one in
@@ -284,10 +289,6 @@ package struct PacketCapture {
           && $0.received > 2 * one.received
       }
     }
-    let incoming = left.filter { $0.isOutgoing != true }
-    if !incoming.isEmpty { left = incoming }
-    let known = left.filter { $0.isOutgoing == false }
-    if !known.isEmpty { left = known }
     guard let chosen = left.count == 2 ? received(left[0], left[1]) : left.first, left.count < 3
     else { throw .ambiguous(left.map(\.summary)) }
     guard chosen.duration > 0 else { throw .untimed(chosen.summary) }
@@ -295,7 +296,9 @@ package struct PacketCapture {
   }
 
   private static func matches(_ ssrc: UInt32, _ name: String) -> Bool {
-    name.lowercased().hasPrefix("0x") && UInt32(name.dropFirst(2), radix: 16) == ssrc
+    // In JSON it is decimal.
+    if name.lowercased().hasPrefix("0x") { return UInt32(name.dropFirst(2), radix: 16) == ssrc }
+    return name.count > 5 && UInt32(name) == ssrc
   }
 
   // Of the two directions of a call the one that came by the network: what the capturing machine

@@ -7,7 +7,7 @@ struct PacketDirections {
   private(set) var areOutgoing: [Bool?] = []
 
   /// Number of packets without flags after which the others are taken to have none either.
-  private static let patience = 1_000
+  private static let patience = 100_000
   private static let (enhanced, simple, obsolete): (UInt32, UInt32, UInt32) = (6, 3, 2)
   private static let section: UInt32 = 0x0A0D_0D0A
   /// Option with the flags of a packet, in both kinds of packet blocks.

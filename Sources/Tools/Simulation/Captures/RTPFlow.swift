@@ -147,9 +147,11 @@ struct RTPFlow {
   ///
   /// A delay that grows, as while a queue fills, is no other clock.
   func contradicts(_ rate: Int, of type: UInt8) -> Bool {
-    Fit(of: beginnings(of: type), to: rate).map {
-      $0.seconds > 2 && !$0.isPossible && !(0...StreamTimeline.steepestQueue).contains($0.trend)
-    } ?? false
+    let own = beginnings(of: type)
+    // Where each step is a jump there is nothing to fit.
+    guard let fit = Fit(of: own, to: rate) else { return own.count > 100 }
+    return fit.seconds > 2 && !fit.isPossible
+      && !(0...StreamTimeline.steepestQueue).contains(fit.trend)
   }
 
   /// Rates of compact discs, which are rare: a queue that grows looks like them at 48 kHz.

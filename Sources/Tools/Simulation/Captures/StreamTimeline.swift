@@ -35,6 +35,9 @@ struct StreamTimeline {
   /// fast; nil if the capture is too short to tell.
   private(set) var skew: Double?
 
+  /// Growth of the delays that was taken out, as a fraction: that of a clock.
+  private(set) var levelledSlope = 0.0
+
   /// Indices of entries at which another clock begins.
   private var changes: Set<Int> = []
 
@@ -70,6 +73,19 @@ struct StreamTimeline {
   private static let longestOutage = 1_100_000
 
   private typealias Numbered = (number: Int64, place: Int, packet: RTPFlow.Packet)
+
+  /// Packets of known departures, in milliseconds, of which none is missing.
+  init(_ times: [(departure: Double, arrival: Double)]) {
+    entries = times.enumerated().map { place, time in
+      Entry(
+        number: Int64(place),
+        departure: time.departure,
+        arrival: time.arrival,
+        place: place
+      )
+    }
+    levelSkew()
+  }
 
   init(_ flow: RTPFlow, events: Set<UInt8>, clockRate: (UInt8) -> Int) {
     let events = Self.advances(flow, events) ? events : Set(0...127)
@@ -416,6 +432,7 @@ struct StreamTimeline {
       if abs(slope * span) > 1 { skew = nil }
       return
     }
+    levelledSlope = slope
     for index in entries.indices {
       entries[index].departure += slope * (entries[index].departure - first.departure)
     }

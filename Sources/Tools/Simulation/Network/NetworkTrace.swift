@@ -46,7 +46,20 @@ package struct NetworkTrace: PacketPath, Equatable, Sendable {
       guard arrival != nil || words[1] == "lost" else { throw .unreadable(line: index + 1) }
       packets.append((departure, arrival))
     }
-    self = try Self(packets)
+    self = try Self(Self.levelled(packets))
+  }
+
+  // One of the two clocks may run faster.
+  private static func levelled(
+    _ packets: [(departure: Double, arrival: Double?)]
+  ) -> [(departure: Double, arrival: Double?)] {
+    let sorted = packets.sorted { $0.departure < $1.departure }
+    let arrived = sorted.compactMap { packet in
+      packet.arrival.map { (departure: packet.departure, arrival: $0) }
+    }
+    let slope = StreamTimeline(arrived).levelledSlope
+    guard slope != 0, let begin = arrived.first?.departure else { return packets }
+    return sorted.map { ($0.departure + slope * ($0.departure - begin), $0.arrival) }
   }
 
   init(_ packets: [(departure: Double, arrival: Double?)]) throws(ParseError) {
