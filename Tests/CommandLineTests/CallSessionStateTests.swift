@@ -160,6 +160,16 @@ struct CallSessionStateTests {
     #expect(state.handle(.key("y")) == [])
   }
 
+  /// Some phones hang up as soon as they have asked (RFC 5589 section 6.1).
+  @Test func transferIsFollowedAfterTheFarSideHasGone() {
+    var state = session()
+    _ = state.handle(.phone(.connected(alice, to: "a")))
+    _ = state.handle(.phone(.transferRequested(alice, to: "b")))
+    _ = state.handle(.phone(.ended(alice, .hungUpByFarSide)))
+    #expect(state.handle(.key("y")) == [.followTransfer(alice, true)])
+    #expect(state.handle(.key("y")) == [])
+  }
+
   /// A page may send any link; only the newest is asked about.
   @Test func userDecidesAboutALinkOnce() {
     var state = session()

@@ -45,8 +45,9 @@ struct TransferTargetTests {
     ("sip:1234@h;user=phone", "sip:1234@h;user=phone"), ("sip:a@h;gr=urn:x", "sip:a@h;gr=urn:x"),
     ("sip:a@h;gr;transport=udp;lr", "sip:a@h;gr"), ("sip:a@h:5070;orbit=7", "sip:a@h:5070;orbit=7"),
     // The way that it asks for is kept as well (section 26.2.2).
-    ("sips:a@h:5071", "sip:a@h:5071;transport=tls"),
+    ("sips:a@h:5071", "sips:a@h:5071"),
     ("sip:a@h;transport=TCP", "sip:a@h;transport=tcp"),
+    ("sip:a@h;transport=WSS", "sip:a@h;transport=wss"), ("sips:a@h", "sips:a@h"),
   ])
   func parametersOfTheAddressAreKept(text: String, uri: String) {
     #expect(TransferTarget(referringTo: text)?.uri == uri)

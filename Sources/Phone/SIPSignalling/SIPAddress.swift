@@ -11,9 +11,16 @@ package struct SIPAddress: Equatable, Sendable {
   package let givenPort: UInt16?
   /// The transport that the URI asks for, nil if it leaves the choice.
   package let transport: SIPTransport?
+  /// A transport between a server and the far side that this program does not speak, as of browsers
+  /// (`ws`, `wss`; RFC 7118); nil for none.
+  package let foreignTransport: String?
+  /// True for a `sips` URI.
+  package let isSecureScheme: Bool
   /// Parameters of the address, like `user=phone` and `gr`, each with its semicolon (RFC 3261
   /// section 19.1.5), without those for routing, like `transport` and `maddr`.
   package let parameters: String
+
+  private static let foreignTransports: Set = ["ws", "wss", "sctp", "tls-sctp"]
 
   /// Parses a `sip` or `sips` URI; nil if it is malformed, or asks for an unknown transport or, as
   /// `sips`, for UDP.
@@ -45,7 +52,10 @@ package struct SIPAddress: Equatable, Sendable {
         !Self.ofTheWay.contains(parameter.prefix { $0 != "=" }.lowercased())
       }
       .map { ";\($0)" }.joined()
-    guard let named = Self.transport(in: parameters.lowercased()) else {
+    isSecureScheme = isSecure
+    let named = Self.transport(in: parameters.lowercased())
+    foreignTransport = named.flatMap { Self.foreignTransports.contains($0) ? $0 : nil }
+    guard let named, foreignTransport == nil else {
       transport = isSecure ? .tls : nil
       return
     }
@@ -140,7 +150,8 @@ package struct SIPAddress: Equatable, Sendable {
   /// The parameter that asks for the URI's transport; empty if it leaves the choice, or asks for
   /// UDP, which is tried anyway.
   package var wayParameter: String {
-    transport.map { $0 == .udp ? "" : ";transport=\($0.rawValue)" } ?? ""
+    if let foreignTransport { return ";transport=\(foreignTransport)" }
+    return transport.map { $0 == .udp ? "" : ";transport=\($0.rawValue)" } ?? ""
   }
 
   /// Returns the URI for a transport, with a numeric address in place of the host.

@@ -61,8 +61,8 @@ final class SIPCall {
   var far: FarSide?
   /// Answers of further phones to this side's INVITE; nil until the first phone has answered it.
   var forks: ForkedAnswers?
-  /// Host in the far side's newest Contact, and the source of the message that has it.
-  var contact: (host: String, source: String)?
+  /// The far side's newest Contact.
+  var contact: NamedContact?
   /// True if later requests go to the far side by TLS.
   private var isContactSecure = false
   private(set) var isEstablished = false
@@ -118,7 +118,7 @@ final class SIPCall {
   func noteFarSide(_ message: UnsafePointer<sip_msg>) {
     if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
       isContactSecure = unsafe re_is_contact_secure(message)
-      contact = unsafe (String(re_contact_host(message)), UserAgent.host(of: message))
+      contact = unsafe NamedContact(of: message)
       // A stranger who only rings has nothing looked up.
       if !isIncoming || isAnswered { lookUpContact() }
     }

@@ -42,7 +42,8 @@ struct CallRoute: Sendable {
   /// Returns the URI to invite.
   func uri(by transport: SIPTransport) -> String {
     account == nil
-      ? address.uri(atNumericHost: host, by: transport) : address.uri + address.parameters
+      ? address.uri(atNumericHost: host, by: transport)
+      : address.uri + address.parameters + address.wayParameter
   }
 
   /// The far side that TLS connections must lead to.

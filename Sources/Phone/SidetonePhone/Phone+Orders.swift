@@ -69,6 +69,10 @@ extension Phone {
       await endTransfer(of: uuid, by: end)
       endReplacement(by: uuid)
       endRecording(uuid)
+      // Phones that transfer without asking hang up at once (RFC 5589 section 6.1).
+      if let call = calls[uuid], let target = call.requestedTransfer, end == .hungUpByFarSide {
+        requestsLeft = [uuid: (target, call.account)]
+      }
       await release(uuid)
     }
   }

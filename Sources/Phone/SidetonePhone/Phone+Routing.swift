@@ -29,9 +29,13 @@ extension Phone {
     let rule = try await rule(
       for: choice.address,
       announced: announced,
-      isSecureSignallingForced: choice.account?.connection == .tls
+      // Through a server the transport of a URI is that of the way from there.
+      isSecureSignallingForced: choice.account.map {
+        $0.connection == .tls || choice.address.isSecureScheme
+      } ?? (choice.address.transport == .tls)
     )
     guard let account = choice.account else {
+      guard choice.address.foreignTransport == nil else { throw PhoneError.noAddress(text) }
       let (host, localHost) = try await Self.way(to: choice.address)
       return CallRoute(address: choice.address, host: host, localHost: localHost, rule: rule)
     }

@@ -54,7 +54,7 @@ extension Phone {
       address: key,
       record: try await peers.record(of: key),
       announced: announced,
-      isSecureSignallingForced: isSecureSignallingForced || address?.transport == .tls
+      isSecureSignallingForced: isSecureSignallingForced
     )
   }
 
@@ -131,6 +131,14 @@ struct CallOrigin: Sendable {
   let account: String?
   /// The address that the caller claims.
   let uri: String
+
+  /// The address at which the caller can be called; nil if only the call itself knows one.
+  ///
+  /// Callers of an account's server are called by way of it.
+  var callableURI: String? {
+    guard account != nil, SIPAddress(uri) != nil, !SIPAddress.isAnonymous(uri) else { return nil }
+    return uri
+  }
 }
 
 extension SIPAddress {

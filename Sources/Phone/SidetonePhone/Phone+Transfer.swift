@@ -28,10 +28,9 @@ extension Phone {
     let otherSIP = try established(other)
     // Others choose between UDP and TLS themselves.
     let transport = control[other]?.transport == .tcp ? SIPTransport.tcp : .udp
-    guard let uri = calls[other]?.route?.uri(by: transport) ?? calls[other]?.origin?.uri else {
-      throw PhoneError.noCallAddress
-    }
-    continuation.yield(.transferring(uuid, to: uri))
+    guard let partner = calls[other] else { throw PhoneError.noCallAddress }
+    let uri = partner.route?.uri(by: transport) ?? partner.origin?.callableURI
+    continuation.yield(.transferring(uuid, to: uri ?? partner.origin?.uri ?? ""))
     await agent.transfer(sip, intoPlaceOf: otherSIP, at: uri)
   }
 
@@ -49,10 +48,16 @@ extension Phone {
   /// To be called only if the user agrees, since such a call may cost money. The new call goes
   /// through the account of the call in which it was asked for, or through none.
   ///
-  /// - Parameter uuid: the call that `PhoneEvent.transferRequested` has named.
+  /// - Parameter uuid: the call that `PhoneEvent.transferRequested` has named, which the far side
+  ///   may have ended since.
   /// - Throws: a `PhoneError` if no transfer was requested; a `PhoneError` or `CallEnd` if the
   ///   target cannot be called, of which the far side has then been notified.
   public func acceptTransfer(_ uuid: UUID) async throws {
+    if let left = requestsLeft.removeValue(forKey: uuid) {
+      // Nobody is there any more to be told of the outcome.
+      try await call(left.target.uri, left.account.map { AccountUse.named($0) } ?? .none)
+      return
+    }
     let (id, target) = try takeRequest(uuid)
     do {
       let use = calls[uuid]?.account.map { AccountUse.named($0) } ?? .none
@@ -70,6 +75,7 @@ extension Phone {
   ///
   /// Throws a `PhoneError` if nothing was asked for.
   public func declineTransfer(_ uuid: UUID) async throws {
+    guard requestsLeft.removeValue(forKey: uuid) == nil else { return }
     let (id, _) = try takeRequest(uuid)
     await agent.reportTransfer(id, status: 603, reason: "Decline")
   }

@@ -53,6 +53,8 @@ public actor Phone {
   var identity: Identity?
   var peers = PeerBook(nil)
   var calls: [UUID: LiveCall] = [:]
+  /// Transfers that far sides asked for before they hung up, by their calls; the newest alone.
+  var requestsLeft: [UUID: (target: TransferTarget, account: String?)] = [:]
   /// Registration states of the accounts, by their addresses.
   var registrations: [String: RegistrationState] = [:]
   private var workers: [Task<Void, Never>] = []
@@ -400,7 +402,11 @@ public actor Phone {
     }
     let rule: SecurityRule
     do {
-      rule = try await self.rule(for: SIPAddress(address))
+      let claimed = SIPAddress(address)
+      rule = try await self.rule(
+        for: claimed,
+        isSecureSignallingForced: claimed?.transport == .tls
+      )
     } catch {
       continuation.yield(.error("a call from \(address) was refused: \(error)"))
       return await agent.reject(id, code: 480, phrase: "Temporarily Unavailable")

@@ -349,6 +349,13 @@ static inline struct pl re_contact_host(const struct sip_msg *message) {
   return header && !sip_addr_decode(&contact, &header->val) ? contact.uri.host : (struct pl){NULL, 0};
 }
 
+/* The URI that the sender of a message names as its own. */
+static inline struct pl re_contact_uri(const struct sip_msg *message) {
+  const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);
+  struct sip_addr contact;
+  return header && !sip_addr_decode(&contact, &header->val) ? contact.auri : (struct pl){NULL, 0};
+}
+
 /* The numeric address that the sender of a message names as its own; false if it names none, or one by name. */
 static inline bool re_contact_address(const struct sip_msg *message, struct sa *named) {
   const struct sip_hdr *header = sip_msg_hdr(message, SIP_HDR_CONTACT);

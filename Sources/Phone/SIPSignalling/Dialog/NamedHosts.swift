@@ -1,3 +1,4 @@
+import CLibre
 import MediaCore
 import RealTime
 import Synchronization
@@ -84,9 +85,26 @@ struct NamedHosts {
   }
 }
 
+/// The Contact in a message: the URI at which its sender is reached within the call, its remote
+/// target (RFC 3261 section 12.2).
+struct NamedContact {
+  let uri: String
+  /// Host of the URI.
+  let host: String
+  /// Numeric address that the message came from.
+  let source: String
+
+  @unsafe
+  init(of message: UnsafePointer<sip_msg>) {
+    uri = unsafe String(re_contact_uri(message))
+    host = unsafe String(re_contact_host(message))
+    source = unsafe UserAgent.host(of: message)
+  }
+}
+
 extension SIPCall {
   /// Looks up the host name in the far side's Contact, if that is a name.
   func lookUpContact() {
-    if let (host, source) = contact { NamedHosts.lookUp(host, from: source) }
+    if let contact { NamedHosts.lookUp(contact.host, from: contact.source) }
   }
 }

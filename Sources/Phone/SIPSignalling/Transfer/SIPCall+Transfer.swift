@@ -41,7 +41,10 @@ extension SIPCall {
     }
     var text = [CChar](repeating: 0, count: 4_096)
     unsafe re_refer_target(message, &text, text.count)
-    guard var target = TransferTarget(referringTo: String(cStringBytes: text)), isEstablished else {
+    // The dialog is confirmed by this side's answer, also while the acknowledgement is under way.
+    guard var target = TransferTarget(referringTo: String(cStringBytes: text)),
+      isEstablished || isAnswered
+    else {
       _ = unsafe re_reply(sip, message, 400, "Bad Request")
       return
     }
@@ -75,9 +78,15 @@ extension UserAgent {
 
   /// Asks the far side of a call to replace this side in another call (attended transfer).
   ///
-  /// Does nothing if the other call is not established.
-  public func transfer(_ id: SIPCallID, intoPlaceOf other: SIPCallID, at uri: String) {
-    guard let name = calls[other.rawValue]?.name else { return }
+  /// - Parameters:
+  ///   - id: the call that is transferred.
+  ///   - other: the call that is replaced; if it is not established, nothing is done.
+  ///   - uri: the address of its far side; nil for the one that it has given for the call itself
+  ///     (RFC 5589 section 7).
+  public func transfer(_ id: SIPCallID, intoPlaceOf other: SIPCallID, at uri: String?) {
+    guard let replaced = calls[other.rawValue], let name = replaced.name else { return }
+    let own = replaced.contact.map(\.uri).flatMap { SIPAddress($0) == nil ? nil : $0 }
+    guard let uri = uri ?? own else { return }
     transfer(id, to: TransferTarget(uri: uri, replacing: name))
   }
 

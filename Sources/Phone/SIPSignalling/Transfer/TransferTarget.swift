@@ -24,7 +24,10 @@ public struct TransferTarget: Equatable, Sendable {
     let start = parts[0].lowercased()
     guard !start.contains(";method=") || start.contains(";method=invite") else { return nil }
     if let address = SIPAddress(String(parts[0])) {
-      uri = address.uri + address.parameters + address.wayParameter
+      uri =
+        address.isSecureScheme
+        ? "sips:" + address.uri.dropFirst("sip:".count) + address.parameters
+        : address.uri + address.parameters + address.wayParameter
     } else if let number = SIPAddress.number(inURI: String(parts[0])) {
       uri = "tel:\(number)"
     } else {
