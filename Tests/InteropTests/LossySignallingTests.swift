@@ -12,9 +12,11 @@ struct LossySignallingTests {
     max(1, (ProcessInfo.processInfo.environment["SIGNALLED"].flatMap { Int($0) } ?? 5_000) / 5)
 
   /// Each call is established, held and resumed by either side or both at once, refreshed for an
-  /// hour, transferred, relayed, cancelled, declined and ended on both sides, unless the network
-  /// loses seven datagrams in a row, which are all of a transaction's, or five of a relayed call's:
-  /// of one in five calls at most.
+  /// hour, transferred, cancelled, declined and ended on both sides, unless the network loses seven
+  /// datagrams, which are all of a transaction's.
+  ///
+  /// Two in three relayed calls find their path at least, though neither side has another one, and
+  /// an offer waits only two seconds for a relay.
   @Test(arguments: ["lossy-10", "bursts", "awful", "outages", "wifi-stalls"])
   func everyCallGoesAsItsPeopleWant(network: String) throws {
     let run = try ProgramRun(

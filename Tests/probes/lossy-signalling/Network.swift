@@ -28,7 +28,7 @@ struct Network: Sendable {
     return Direction(EmulatedNetwork(conditions, seed: seed), from: begin)
   }
 
-  /// Maximum numbers of datagrams that were lost in a row, over all directions.
+  /// Numbers of datagrams that each direction has lost in a row at most, added up.
   var longestLosses: Int { directions.values.reduce(0) { $0 + $1.longestLoss } }
 }
 
