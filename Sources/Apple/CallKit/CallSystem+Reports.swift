@@ -32,7 +32,7 @@ extension CallSystem {
         refusal = .init(refusal: error)
       }
       let queue = crossing.value.givenQueue.withLock { $0 } ?? completions
-      complete(on: queue, about: [CallID(uuid)], completion, with: refusal)
+      complete(on: queue, about: [CallID(uuid)], of: mailbox, completion, with: refusal)
     }
   }
 

@@ -291,6 +291,7 @@ package final class CallSystem: @unchecked Sendable {
   func complete(
     on completionQueue: DispatchQueue,
     about calls: Set<CallID> = [],
+    of reporting: ProviderMailbox? = nil,
     _ completion: @escaping @Sendable ((any Error)?) -> Void,
     with error: (any Error)?
   ) {
@@ -298,11 +299,9 @@ package final class CallSystem: @unchecked Sendable {
     nextCompletion += 1
     if error == nil { for mailbox in mailboxes { mailbox.hold(until: number) } }
     drain()
-    for mailbox in mailboxes {
-      // What follows about a reported call comes after its completion as well.
-      if !calls.isEmpty { mailbox.post({ _, _ in }, about: calls) }
-      mailbox.endHolding()
-    }
+    // What follows about a reported call comes after its completion as well.
+    if error == nil, !calls.isEmpty { reporting?.post({ _, _ in }, about: calls) }
+    for mailbox in mailboxes { mailbox.endHolding() }
     completionQueue.async { [self] in
       completion(error)
       perform { [self] in for mailbox in mailboxes { mailbox.lift(number) } }

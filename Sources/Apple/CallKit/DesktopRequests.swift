@@ -62,7 +62,13 @@ public enum DesktopRequests {
     case "tel":
       // RFC 3966; people also write `tel://`.
       let number = url.absoluteString.dropFirst("tel:".count).drop { $0 == "/" }
-      call(CallHandle(kind: .phoneNumber, value: number.removingPercentEncoding ?? "\(number)"))
+      let decoded = number.removingPercentEncoding ?? ""
+      let isPlain =
+        !decoded.isEmpty
+        && !decoded.unicodeScalars.contains {
+          $0.properties.generalCategory == .control
+        }
+      call(CallHandle(kind: .phoneNumber, value: isPlain ? decoded : String(number)))
     default:
       DispatchQueue.main.async { receiver.open(url) }
     }

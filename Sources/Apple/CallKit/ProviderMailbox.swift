@@ -2,7 +2,7 @@ import CallState
 import Foundation
 import Synchronization
 
-/// Messages to a provider's delegate, in order.
+/// Messages to a provider's delegate, in order for each call.
 ///
 /// Messages wait while there is no delegate (R28), while the completion of a request that caused
 /// them has not run (R19), and behind earlier ones about the same calls. Confined to the call
