@@ -37,6 +37,24 @@ struct RecoveryTests {
     #expect(stream.decoded.contains(Self.first + 252))
   }
 
+  @Test func lateCopyCountsOnce() {
+    var stream = VirtualStream(redundantFrames: 0)
+    stream.send(0..<300) { $0 == 250 ? nil : 5 }
+    stream.run(milliseconds: 2_900)
+    var outcomes: [JitterBuffer.Insertion] = []
+    for _ in 0..<2 {
+      let outcome = stream.buffer.insertCopy(
+        sequence: Self.first + 250,
+        mediaFrame: 1 << 40 + 250 * 480,
+        frames: 480,
+        isSilence: false,
+        distance: 480
+      )
+      outcomes.append(outcome)
+    }
+    #expect(outcomes == [.late, .duplicate])
+  }
+
   /// The first of three Opus frames brings the last one of the packet before.
   @Test func packetOfSeveralFramesIsRecoveredInPart() throws {
     var stream = VirtualStream(packetFrames: 2_880, redundantFrames: 960)

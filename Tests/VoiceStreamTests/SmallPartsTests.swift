@@ -4,6 +4,15 @@ import Testing
 
 @testable import VoiceStream
 
+struct DecodeLogTests {
+  /// A packet of 10 ms lasts for two periods.
+  @Test func logIsThatOfOnePeriod() throws {
+    var scene = try PacketScene()
+    scene.play(try PacketScene.voice(seconds: 1), until: 900)
+    #expect(scene.receiver.voice.decodes.count <= 1)
+  }
+}
+
 struct LossEstimateTests {
   private static func estimate(_ runs: [(isReceived: Bool, count: Int)]) -> [Double] {
     var estimate = LossEstimate()

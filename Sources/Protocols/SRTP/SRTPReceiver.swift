@@ -31,8 +31,6 @@ package struct SRTPReceiver: ~Copyable {
   private let identifierLength: Int
   private var sources: FixedArray<Source>
   private var sourceCount = 0
-  /// Index of the newest packet's source in `sources`.
-  private var latest = 0
 
   /// Packets that were dropped: forged, damaged, or received before.
   package private(set) var dropped: Int64 = 0
@@ -142,7 +140,6 @@ package struct SRTPReceiver: ~Copyable {
 
   @_noAllocation @_noLocks
   private func place(of ssrc: UInt32) -> Int? {
-    if latest < sourceCount, sources[latest].ssrc == ssrc { return latest }
     for place in 0..<sourceCount where sources[place].ssrc == ssrc { return place }
     return nil
   }
@@ -150,14 +147,10 @@ package struct SRTPReceiver: ~Copyable {
   // A source is remembered once a packet of it was authentic: forged ones take no place.
   @_noAllocation @_noLocks
   private mutating func place(noting ssrc: UInt32, at known: Int?) -> Int? {
-    if let known {
-      latest = known
-      return known
-    }
+    if let known { return known }
     guard sourceCount < Self.capacity else { return nil }
     sources[sourceCount] = Source(ssrc: ssrc)
     sourceCount += 1
-    latest = sourceCount - 1
-    return latest
+    return sourceCount - 1
   }
 }

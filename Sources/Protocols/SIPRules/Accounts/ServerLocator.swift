@@ -188,7 +188,6 @@ package struct ServerLocator: Equatable, Sendable {
     for address in addresses where servers.count < Self.limit {
       servers.append(SIPServer(name: host, address: address, port: port, transport: transport))
     }
-    fallBack()
   }
 
   // Without SRV records the domain is a host.
