@@ -168,6 +168,13 @@ struct CallSessionStateTests {
     _ = state.handle(.phone(.ended(alice, .hungUpByFarSide)))
     #expect(state.handle(.key("y")) == [.followTransfer(alice, true)])
     #expect(state.handle(.key("y")) == [])
+    for news in [CallSessionState.Event.linked("sip:c@d"), .phone(.incoming(bob, from: "b"))] {
+      _ = state.handle(.phone(.connected(alice, to: "a")))
+      _ = state.handle(.phone(.transferRequested(alice, to: "b")))
+      _ = state.handle(.phone(.ended(alice, .hungUpByFarSide)))
+      _ = state.handle(news)
+      #expect(!state.handle(.key("y")).contains(.followTransfer(alice, true)))
+    }
   }
 
   /// A page may send any link; only the newest is asked about.

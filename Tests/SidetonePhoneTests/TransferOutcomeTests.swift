@@ -1,4 +1,6 @@
 import CallSecurity
+import Foundation
+import MediaCore
 import SIPSignalling
 import Testing
 
@@ -48,5 +50,17 @@ struct TransferOutcomeTests {
       account: "sip:me@example.org"
     )
     #expect(route.uri(by: .udp) == "sip:carol@192.0.2.7:5062\(parameters)")
+  }
+
+  /// A `y` that the user presses for something else much later calls nobody.
+  @Test func leftRequestLastsForAMinute() {
+    let left = LeftRequest(
+      call: UUID(),
+      target: TransferTarget(uri: "sip:carol@h"),
+      account: nil,
+      at: MonotonicInstant(nanoseconds: 0)
+    )
+    #expect(left.isValid(at: MonotonicInstant(nanoseconds: 59_000_000_000)))
+    #expect(!left.isValid(at: MonotonicInstant(nanoseconds: 60_000_000_000)))
   }
 }

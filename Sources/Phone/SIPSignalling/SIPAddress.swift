@@ -22,8 +22,8 @@ package struct SIPAddress: Equatable, Sendable {
 
   private static let foreignTransports: Set = ["ws", "wss", "sctp", "tls-sctp"]
 
-  /// Parses a `sip` or `sips` URI; nil if it is malformed, or asks for an unknown transport or, as
-  /// `sips`, for UDP.
+  /// Parses a `sip` or `sips` URI; nil if it is malformed, or asks for a transport that is neither
+  /// known nor foreign or, as `sips`, for UDP.
   package init?(_ text: String) {
     // It is written into messages, where these would end it.
     guard

@@ -1,4 +1,5 @@
 import Foundation
+import MediaCore
 import SIPSignalling
 
 /// One call of a phone, with all that the phone holds for it.
@@ -49,6 +50,24 @@ final class LiveCall {
     case .called(let route): route.account
     case .caller(let origin): origin.account
     }
+  }
+}
+
+/// A request for a transfer whose far side has hung up.
+struct LeftRequest {
+  let call: UUID
+  let target: TransferTarget
+  /// Address of the account that the call went through; nil for one without a server.
+  let account: String?
+  /// Time at which the far side hung up.
+  let at: MonotonicInstant
+
+  /// Time in seconds for the user to decide.
+  static let seconds: Int64 = 60
+
+  /// True while the user may still follow it.
+  func isValid(at now: MonotonicInstant) -> Bool {
+    now.nanoseconds(since: at) < Self.seconds * 1_000_000_000
   }
 }
 

@@ -71,7 +71,12 @@ extension Phone {
       endRecording(uuid)
       // Phones that transfer without asking hang up at once (RFC 5589 section 6.1).
       if let call = calls[uuid], let target = call.requestedTransfer, end == .hungUpByFarSide {
-        requestsLeft = [uuid: (target, call.account)]
+        requestLeft = LeftRequest(
+          call: uuid,
+          target: target,
+          account: call.account,
+          at: MonotonicClock.now()
+        )
       }
       await release(uuid)
     }

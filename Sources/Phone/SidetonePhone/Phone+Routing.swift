@@ -18,7 +18,8 @@ extension Phone {
   func route(
     to text: String,
     _ use: AccountUse,
-    announced: Fingerprint?
+    announced: Fingerprint?,
+    isRequested: Bool = false
   ) async throws -> CallRoute {
     let choice =
       switch use {
@@ -29,10 +30,9 @@ extension Phone {
     let rule = try await rule(
       for: choice.address,
       announced: announced,
-      // Through a server the transport of a URI is that of the way from there.
-      isSecureSignallingForced: choice.account.map {
-        $0.connection == .tls || choice.address.isSecureScheme
-      } ?? (choice.address.transport == .tls)
+      // What a far side asks for through a server names the way from there.
+      isSecureSignallingForced: choice.account?.connection == .tls || choice.address.isSecureScheme
+        || choice.address.transport == .tls && !(isRequested && choice.account != nil)
     )
     guard let account = choice.account else {
       guard choice.address.foreignTransport == nil else { throw PhoneError.noAddress(text) }

@@ -1,6 +1,7 @@
 import CallKit
 import CallSecurity
 public import Foundation
+import RealTime
 import SIPSignalling
 
 /// Transfers of calls, which go on without this side, or with another far side (RFC 5589).
@@ -28,7 +29,7 @@ extension Phone {
     let otherSIP = try established(other)
     // Others choose between UDP and TLS themselves.
     let transport = control[other]?.transport == .tcp ? SIPTransport.tcp : .udp
-    guard let partner = calls[other] else { throw PhoneError.noCallAddress }
+    guard let partner = calls[other] else { throw PhoneError.notConnected }
     let uri = partner.route?.uri(by: transport) ?? partner.origin?.callableURI
     continuation.yield(.transferring(uuid, to: uri ?? partner.origin?.uri ?? ""))
     await agent.transfer(sip, intoPlaceOf: otherSIP, at: uri)
@@ -49,19 +50,22 @@ extension Phone {
   /// through the account of the call in which it was asked for, or through none.
   ///
   /// - Parameter uuid: the call that `PhoneEvent.transferRequested` has named, which the far side
-  ///   may have ended since.
+  ///   may have ended up to a minute ago, unless there has been another call since.
   /// - Throws: a `PhoneError` if no transfer was requested; a `PhoneError` or `CallEnd` if the
   ///   target cannot be called, of which the far side has then been notified.
   public func acceptTransfer(_ uuid: UUID) async throws {
-    if let left = requestsLeft.removeValue(forKey: uuid) {
-      // Nobody is there any more to be told of the outcome.
-      try await call(left.target.uri, left.account.map { AccountUse.named($0) } ?? .none)
+    if let left = requestLeft, left.call == uuid {
+      requestLeft = nil
+      guard left.isValid(at: MonotonicClock.now()) else { throw PhoneError.noTransferRequested }
+      // No far side is left that wants reports.
+      let use = left.account.map { AccountUse.named($0) } ?? .none
+      try await call(left.target.uri, use, target: left.target)
       return
     }
     let (id, target) = try takeRequest(uuid)
     do {
       let use = calls[uuid]?.account.map { AccountUse.named($0) } ?? .none
-      try await call(target.uri, use, for: (id, target))
+      try await call(target.uri, use, target: target, reportingTo: id)
     } catch {
       let isFull = (error as? PhoneError) == .tooManyCalls
       let end = isFull ? CallEnd.busy(code: 486) : CallEnd(error)
@@ -75,7 +79,7 @@ extension Phone {
   ///
   /// Throws a `PhoneError` if nothing was asked for.
   public func declineTransfer(_ uuid: UUID) async throws {
-    guard requestsLeft.removeValue(forKey: uuid) == nil else { return }
+    if requestLeft?.call == uuid { return requestLeft = nil }
     let (id, _) = try takeRequest(uuid)
     await agent.reportTransfer(id, status: 603, reason: "Decline")
   }

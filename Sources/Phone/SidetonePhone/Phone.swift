@@ -53,8 +53,8 @@ public actor Phone {
   var identity: Identity?
   var peers = PeerBook(nil)
   var calls: [UUID: LiveCall] = [:]
-  /// Transfers that far sides asked for before they hung up, by their calls; the newest alone.
-  var requestsLeft: [UUID: (target: TransferTarget, account: String?)] = [:]
+  /// The transfer that a far side asked for right before it hung up, until there is another call.
+  var requestLeft: LeftRequest?
   /// Registration states of the accounts, by their addresses.
   var registrations: [String: RegistrationState] = [:]
   private var workers: [Task<Void, Never>] = []
@@ -141,18 +141,26 @@ public actor Phone {
     try await call(text, account.map { .named($0) } ?? .any)
   }
 
-  /// Places a call, for `transfer` if the far side of another call has asked for this one.
+  /// Places a call, to the `target` of a transfer if a far side has asked for it; the far side of
+  /// the call `id` gets reports.
   @discardableResult
   func call(
     _ text: String,
     _ use: AccountUse,
     announced: Fingerprint? = nil,
-    for transfer: (id: SIPCallID, target: TransferTarget)? = nil
+    target: TransferTarget? = nil,
+    reportingTo id: SIPCallID? = nil
   ) async throws -> UUID {
+    requestLeft = nil
     // Who encrypts nothing looks at no identity.
     let expected = configuration.security == .off ? nil : announced
-    var route = try await route(to: text, use, announced: expected)
-    route.target = transfer?.target
+    var route = try await route(
+      to: text,
+      use,
+      announced: expected,
+      isRequested: target != nil
+    )
+    route.target = target
     var call = PhoneCall(outgoing: UUID(), to: text, route.rule)
     call.isByServer = route.account != nil
     let leg = makeLeg(call.uuid, host: route.localHost)
@@ -166,11 +174,11 @@ public actor Phone {
     // Before the call system waits for anything.
     await openPath(call.uuid, isOffering: true)
     // There may have been other calls meanwhile.
-    guard control.hasRoom(forKnown: true) || transfer != nil else {
+    guard control.hasRoom(forKnown: true) || id != nil else {
       await release(call.uuid)
       throw PhoneError.tooManyCalls
     }
-    live.transfer = transfer.map { RequestedCall(id: $0.id, interrupted: control.active) }
+    live.transfer = id.map { RequestedCall(id: $0, interrupted: control.active) }
     control.add(call)
     let uri = route.uri(by: route.address.transport ?? .udp)
     do {
@@ -390,6 +398,7 @@ public actor Phone {
 
   private func incoming(_ id: SIPCallID, from caller: Caller) async {
     let address = caller.address
+    requestLeft = nil
     guard control.hasRoom(forKnown: caller.isKnown) || caller.replaced != nil,
       let remote = SocketAddress(host: caller.source, port: 9),
       let localHost = MediaSocket.localAddress(towards: remote)

@@ -84,6 +84,8 @@ struct CallSessionState: Equatable {
   private var statistics: CallStatistics?
   /// The call whose far side has asked for a transfer, until the user has decided.
   private var requested: UUID?
+  /// True once that call is over.
+  private var isRequestLeft = false
   /// Address that a link asks to call, until the user has decided.
   private var linked: String?
   /// Transfer target, as far as it has been typed; nil while keys have their usual meaning.
@@ -136,6 +138,7 @@ struct CallSessionState: Equatable {
     case .timeIsUp(let call):
       return lines.contains { $0.call == call } ? [.end(call)] : []
     case .linked(let address):
+      forgetLeftRequest()
       linked = address
       return []
     case .callFailed(let reason):
@@ -153,13 +156,21 @@ struct CallSessionState: Equatable {
     body(&lines[index])
   }
 
+  // A request for a transfer outlives its call until something else happens.
+  private mutating func forgetLeftRequest() {
+    if isRequestLeft { requested = nil }
+    isRequestLeft = false
+  }
+
   private mutating func note(_ event: PhoneEvent) -> [Effect] {
     switch event {
     case .incoming(let call, _):
+      forgetLeftRequest()
       lines.append(Line(call: call, isRinging: true))
       // A second caller never interrupts a call by himself.
       return policy.answersAtOnce && lines.count == 1 ? [.answer(call)] : []
     case .calling(let call, _):
+      forgetLeftRequest()
       lines.append(Line(call: call))
     case .connected(let call, _):
       change(call) {
@@ -168,7 +179,7 @@ struct CallSessionState: Equatable {
       }
       return [.limit(call)]
     case .transferRequested(let call, _):
-      requested = call
+      (requested, isRequestLeft) = (call, false)
     case .held(let call):
       change(call) { $0.isHeld = true }
     case .resumed(let call):
@@ -183,7 +194,8 @@ struct CallSessionState: Equatable {
       let isMissed = lines.first { $0.call == call }?.isRinging == true
       lines.removeAll { $0.call == call }
       // Who transfers a call may hang up before the user has decided.
-      if requested == call, end != .hungUpByFarSide { requested = nil }
+      isRequestLeft = requested == call && end == .hungUpByFarSide
+      if requested == call, !isRequestLeft { requested = nil }
       // A missed caller is no call that went wrong, unless the program waited for one.
       if !isMissed || policy.endsAfterFirst && outcome == nil {
         lastReason = "\(end)"

@@ -58,11 +58,12 @@ public struct SIPAccount: Equatable, Sendable {
     password: String
   ) throws(SIPError) {
     guard let parsed = SIPAddress(Self.uri(of: address)), !parsed.user.isEmpty,
-      address.count(where: { $0 == "@" }) == 1, !address.contains("/")
+      parsed.foreignTransport == nil, address.count(where: { $0 == "@" }) == 1,
+      !address.contains("/")
     else {
       throw .noAccount(address)
     }
-    if let server, SIPAddress("sip:\(server)") == nil {
+    if let server, !Self.isServer(server) {
       throw .noServer(server, kind: .sip)
     }
     user = parsed.user
@@ -79,10 +80,14 @@ public struct SIPAccount: Equatable, Sendable {
   ///
   /// Throws a `SIPError` if it is neither `host` nor `host:port`.
   public mutating func setSTUNServer(_ server: String?) throws(SIPError) {
-    if let server, SIPAddress("sip:\(server)") == nil || server.contains("@") {
+    if let server, !Self.isServer(server) || server.contains("@") {
       throw .noServer(server, kind: .stun)
     }
     stunServer = server
+  }
+
+  private static func isServer(_ text: String) -> Bool {
+    SIPAddress("sip:\(text)").map { $0.foreignTransport == nil } ?? false
   }
 
   /// Returns the URI of an address that may be written without its scheme.

@@ -142,9 +142,9 @@ final class RelayClient {
     if code != 0 { fail(SIPError.text(code)) }
   }
 
-  // libre's 500 ms until the first repetition leave three chances in the two seconds for which an
-  // offer waits; the pauses double.
-  private static let repetitions = stun_conf(rto: 100, rc: 8, rm: 8, ti: 10_000, tos: 0)
+  // Requests are sent after 0, 100, 300, 700 and 1,500 ms, in the two seconds for which an offer
+  // waits, and then on for as long as libre does by itself: refreshes outlive an outage.
+  private static let repetitions = stun_conf(rto: 100, rc: 9, rm: 140, ti: 39_500, tos: 0)
 
   private func allocate(_ transport: CInt, _ carrier: UnsafeMutableRawPointer?) -> CInt {
     var repetitions = Self.repetitions

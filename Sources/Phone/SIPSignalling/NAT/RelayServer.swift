@@ -34,6 +34,7 @@ public struct RelayServer: Equatable, Sendable {
     let address = parts[0].dropFirst(scheme.count + 1)
     let asked = parts.count < 2 ? "" : parts[1].lowercased()
     guard let server = SIPAddress("sip:\(address)"), server.user.isEmpty,
+      server.foreignTransport == nil,
       let transport = Self.transport(scheme, asked)
     else {
       throw .noServer(uri, kind: .turn)

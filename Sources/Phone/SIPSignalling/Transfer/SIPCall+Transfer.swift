@@ -85,8 +85,12 @@ extension UserAgent {
   ///     (RFC 5589 section 7).
   public func transfer(_ id: SIPCallID, intoPlaceOf other: SIPCallID, at uri: String?) {
     guard let replaced = calls[other.rawValue], let name = replaced.name else { return }
-    let own = replaced.contact.map(\.uri).flatMap { SIPAddress($0) == nil ? nil : $0 }
-    guard let uri = uri ?? own else { return }
+    // A Contact with headers, or for another request, is none to be called.
+    let own = replaced.contact.flatMap { TransferTarget(referringTo: $0.uri)?.uri }
+    guard let uri = uri ?? own else {
+      calls[id.rawValue]?.report(.transferProgressed(id, status: 500))
+      return
+    }
     transfer(id, to: TransferTarget(uri: uri, replacing: name))
   }
 

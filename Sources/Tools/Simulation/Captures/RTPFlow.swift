@@ -143,7 +143,7 @@ struct RTPFlow {
   }
 
   /// True if the timestamps of a payload type cannot count `rate` ticks a second; false if there
-  /// are less than two seconds of them.
+  /// are less than two seconds of them, unless more than a hundred jump each time.
   ///
   /// A delay that grows, as while a queue fills, is no other clock.
   func contradicts(_ rate: Int, of type: UInt8) -> Bool {
