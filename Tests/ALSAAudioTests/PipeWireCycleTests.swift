@@ -46,7 +46,7 @@ struct PipeWireCycleTests {
   }
 
   /// The helper's output, as the program writes it.
-  @Test(.timeLimit(.minutes(1))) func anotherCycleIsNews() throws {
+  @Test(.timeLimit(.minutes(10))) func anotherCycleIsNews() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
     defer { try? FileManager.default.removeItem(at: file) }  // It is the test's own.
     let forced = Self.usual + "\nupdate: id:0 key:'clock.force-quantum' value:'2048' type:''\n"
@@ -57,7 +57,7 @@ struct PipeWireCycleTests {
     #expect(Self.news(of: other).contains(.cycle(from: 333_334, to: 42_666_667)))
   }
 
-  @Test(.timeLimit(.minutes(1))) func theHelperEndsWithTheWatch() throws {
+  @Test(.timeLimit(.minutes(10))) func theHelperEndsWithTheWatch() throws {
     var watch = PipeWireCycle.Watch(from: 0, by: "echo $$; exec sleep 1000")
     #expect(watch != nil)
     // Closing waits for the helper.

@@ -83,7 +83,7 @@ struct CallArbiterTests {
     return (session, requests)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func callMakesWayForAnotherProgramsAndIsResumedAfterIt() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -109,7 +109,7 @@ struct CallArbiterTests {
     first.session.endCall()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func devicesThatAreKeptForAnotherCallMakeWayAtOnce() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -125,7 +125,7 @@ struct CallArbiterTests {
     withExtendedLifetime(asked) {}
   }
 
-  @Test(.timeLimit(.minutes(1))) func programThatHangsLosesItsCall() throws {
+  @Test(.timeLimit(.minutes(10))) func programThatHangsLosesItsCall() throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let hung = CallArbiter(address: daemon.address)
@@ -157,7 +157,7 @@ struct CallArbiterTests {
     #expect(other.claim())
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func callInterruptsAnAppThatMayResumeAfterwards() async throws {
     guard let desktop = try Desktop() else { return }
     defer { withExtendedLifetime(desktop) {} }
@@ -217,7 +217,7 @@ struct CallArbiterTests {
     #expect(other.claim())
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func interruptionEndsWhereTheCallEndedWithoutABus() async throws {
     guard let desktop = try Desktop() else { return }
     defer { withExtendedLifetime(desktop) {} }
@@ -232,7 +232,7 @@ struct CallArbiterTests {
     #expect(await notes.next() == Interruptions.ended)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func callThatBeganWithoutABusInterruptsOnTheNextOne() async throws {
     guard let desktop = try Desktop() else { return }
     defer { withExtendedLifetime(desktop) {} }
@@ -248,7 +248,7 @@ struct CallArbiterTests {
     #expect(await notes.next() == Interruptions.ended)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func callThatTakesTheAppsDevicesAndFailsInterruptsTheApp() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -273,7 +273,7 @@ struct CallArbiterTests {
     try app.setActive(false)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func activationThatFailsLeavesNothingOfACallBehind() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

@@ -9,7 +9,7 @@ import Testing
 ///
 /// Nothing comes out of the pipe until the test writes. What waited for the device would wait for
 /// ever, and the time limit would end the test.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SlowDeviceTests {
   /// A pipe with a name.
   private final class Pipe {

@@ -80,7 +80,7 @@ private final class Count: Sendable {
 }
 
 struct CardReservationTests {
-  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func soundServerLetsTheCardGo(isReplaceable: Bool) async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

@@ -134,7 +134,7 @@ extension ProcessWideTests {
       #expect(session.preferredInput == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func devicesThatChangeInARunningSessionMoveTheVoice() async throws {
       let file = FileManager.default.temporaryDirectory
         .appendingPathComponent("moved-\(UUID().uuidString).wav")

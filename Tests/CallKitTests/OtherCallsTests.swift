@@ -24,7 +24,7 @@ extension ProcessWideTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func callerIsFilteredWhileTheDesktopIsNotToDisturb() async throws {
       guard let daemon = try BusDaemon() else { return }
       defer { withExtendedLifetime(daemon) {} }
@@ -43,7 +43,7 @@ extension ProcessWideTests {
       stage.provider.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func R100_observersSeeTheCallsOfOtherPrograms() async throws {
       guard let daemon = try BusDaemon() else { return }
       defer { withExtendedLifetime(daemon) {} }

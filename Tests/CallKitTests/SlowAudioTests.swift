@@ -43,7 +43,7 @@ private final class SlowAudio: AudioActivation {
 
 extension ProcessWideTests {
   /// Answers of the call system while devices are being opened, without a sound card.
-  @Suite(.timeLimit(.minutes(1))) struct SlowAudioTests {
+  @Suite(.timeLimit(.minutes(10))) struct SlowAudioTests {
     private let audio = SlowAudio()
 
     init() async {

@@ -5,7 +5,7 @@ import Testing
 
 /// A signal is handled from the moment on at which it is asked for.
 struct SignalSourcesTests {
-  @Test(.timeLimit(.minutes(1)), arguments: [SIGUSR2, SIGURG, SIGIO])
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGUSR2, SIGURG, SIGIO])
   func aSignalThatComesAtOnceIsNotLost(number: CInt) async {
     let (signals, continuation) = AsyncStream<Void>.makeStream()
     let sources = SignalSources([number]) { continuation.yield() }

@@ -3,7 +3,7 @@ import Testing
 @testable import DesktopServices
 
 struct LastingBusTests {
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func connectionReportsThatTheBusHasGone() async throws {
     guard let daemon = try BusDaemon() else { return }
     let bus = try #require(BusConnection(address: daemon.address))
@@ -18,7 +18,7 @@ struct LastingBusTests {
     #expect(await end.next() == 2)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func busThatIsRestartedIsFound() async throws {
     guard let daemon = try BusDaemon() else { return }
     let lasting = LastingBus(address: daemon.address)

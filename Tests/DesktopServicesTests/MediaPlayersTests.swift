@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 struct MediaPlayersTests {
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func playersThatPlayStepBackAndPlayOn() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -72,7 +72,7 @@ struct MediaPlayersTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func playersPlayOnWhenTheBusIsBack() async throws {
     guard let daemon = try BusDaemon() else { return }
     let music = try #require(ScriptedPlayer("music", "Playing", address: daemon.address))
@@ -102,7 +102,7 @@ struct MediaPlayersTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func whatIsPausedIsNotedUntilItPlaysOn() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -124,7 +124,7 @@ struct MediaPlayersTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [(59, "Playing"), (61, "Paused")])
+  @Test(.timeLimit(.minutes(10)), arguments: [(59, "Playing"), (61, "Paused")])
   func whatAKilledProgramHasPausedPlaysOn(secondsAgo: Double, status: String) async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -144,7 +144,7 @@ struct MediaPlayersTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func playersPlayOnWhenTheBusNoLongerHangs() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }

@@ -47,7 +47,7 @@ struct ProgramCallsTests {
     #expect(others.allSatisfy { ProgramCall(busName: $0) == nil })
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func programsSeeEachOthersCallsChangeAndEnd() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
@@ -96,7 +96,7 @@ struct ProgramCallsTests {
     #expect(watcher.calls.known.isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func callsAreSeenAgainWhenTheBusIsBack() async throws {
     guard let daemon = try BusDaemon() else { return }
     let first = ProgramCalls(address: daemon.address)

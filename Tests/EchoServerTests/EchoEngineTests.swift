@@ -8,7 +8,7 @@ import VoiceStream
 @testable import EchoServer
 
 /// The thread itself, with sockets of the loopback interface.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct EchoEngineTests {
   /// A far side that talks to a stream: an echo without a voice is silent.
   private struct Talker: ~Copyable {

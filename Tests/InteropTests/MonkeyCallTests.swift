@@ -84,7 +84,7 @@ struct MonkeyCallTests {
   }
 
   /// The desktop's call screen shows the app's name and icon without any work of the app.
-  @Test(.timeLimit(.minutes(2))) func theDesktopShowsAndAnswersACall() async throws {
+  @Test(.timeLimit(.minutes(10))) func theDesktopShowsAndAnswersACall() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let server = try #require(NotificationServer(address: daemon.address))
@@ -114,7 +114,7 @@ struct MonkeyCallTests {
     #expect(alice.waitForExit() == 0 && bob.waitForExit() == 0)
   }
 
-  @Test(.timeLimit(.minutes(2))) func missedCallIsCalledBackFromTheDesktop() async throws {
+  @Test(.timeLimit(.minutes(10))) func missedCallIsCalledBackFromTheDesktop() async throws {
     guard let daemon = try BusDaemon() else { return }
     defer { withExtendedLifetime(daemon) {} }
     let server = try #require(NotificationServer(address: daemon.address))

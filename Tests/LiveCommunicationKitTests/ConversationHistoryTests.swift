@@ -92,7 +92,7 @@ struct ConversationHistoryTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func appIsToldOfChanges() async throws {
     try await withStore { store, history in
       let messages = AsyncStream<Void>.makeStream()

@@ -28,7 +28,7 @@ struct TripleBufferTests {
     var double: Int
   }
 
-  @Test(.timeLimit(.minutes(1))) func valuesAreWholeAndInOrderWhileAnotherThreadWrites() throws {
+  @Test(.timeLimit(.minutes(10))) func valuesAreWholeAndInOrderWhileAnotherThreadWrites() throws {
     let last = 200_000
     var writer = TripleBufferWriter<Report>()
     var reader = writer.makeReader()

@@ -67,7 +67,7 @@ extension UserAgent {
 /// Time for which connections of far sides may bring nothing.
 ///
 /// libre measures that time; its timers are brought forward, so that no test waits.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ConnectionTimeTests {
   /// Keep-alive of a connection, and its answer (RFC 5626 section 3.5.1).
   private static let ping = "\r\n\r\n"

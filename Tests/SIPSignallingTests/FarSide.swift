@@ -44,7 +44,7 @@ final class FarSide {
   private var questions = 0
 
   /// Time to wait for a message of the caller, in seconds.
-  private static let patience = 20.0
+  private static let patience = 120.0
 
   /// A telephone at a port that the system chooses, for UDP or TCP.
   init(_ transport: SIPTransport) throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import SIPSignalling
 
 /// A far side whose Contact has a name that no name server knows.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct NamedHostsTests {
   /// The name is one of the hosts file; the goodbye arrives at its address.
   @Test func namesOfTheHostsFileAreReached() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import SIPSignalling
 
 /// Answers of a user agent to strangers, over real sockets.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct StrangerAnswersTests {
   private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
 
@@ -101,7 +101,7 @@ struct StrangerAnswersTests {
 }
 
 /// Messages that arrive in several segments.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SegmentTests {
   /// A message whose headers arrive at once, and its body byte by byte, is answered once it is
   /// complete.

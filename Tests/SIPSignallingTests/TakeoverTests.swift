@@ -7,7 +7,7 @@ import Testing
 
 /// Messages of an attacker who has read the signalling of a call and sends from elsewhere, over
 /// real sockets.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct TakeoverTests {
   private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 20)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SidetonePhone
 
 /// A line that answers by itself, and a caller of this process.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct EchoLineTests {
   private static let offer = MediaOffer(host: "127.0.0.1", port: 4_000, packetMilliseconds: 10)
 

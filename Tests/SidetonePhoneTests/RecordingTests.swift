@@ -39,7 +39,7 @@ struct RecordingTests {
     #expect(await first.close() == nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func aFullDiskEndsTheRecordingAndSaysSo() async throws {
     let (failures, continuation) = AsyncStream<Void>.makeStream()
     let device = URL(fileURLWithPath: "/dev/full")
@@ -52,7 +52,7 @@ struct RecordingTests {
     #expect(await recording.close() != nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func aDiskThatHangsEndsTheRecordingForGood() async throws {
     let (failures, continuation) = AsyncStream<Void>.makeStream()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

@@ -83,7 +83,7 @@ struct SimulatedCallTests {
   }()
 
   @Test(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(10)),
     arguments: [NetworkConditions.clean, .wifiStalls, .mobile, .awful, changingWay]
   )
   func twoThreadsChangeNothing(network: NetworkConditions) throws {
@@ -108,7 +108,7 @@ struct SimulatedCallTests {
   }
 
   /// A packet that one end sends arrives at the very moment of a turn of the other end.
-  @Test(.timeLimit(.minutes(1))) func whatArrivesAtTheMomentOfATurnIsThere() throws {
+  @Test(.timeLimit(.minutes(10))) func whatArrivesAtTheMomentOfATurnIsThere() throws {
     var calls: [[Float]] = []
     for threads in [SimulatedCall.Threads.one, .two] {
       var far = SimulatedCall.Party()
@@ -134,7 +134,7 @@ struct SimulatedCallTests {
     #expect(calls[0] == calls[1])
   }
 
-  @Test(.timeLimit(.minutes(1))) func aCallThatIsLetGoLeavesNoThread() throws {
+  @Test(.timeLimit(.minutes(10))) func aCallThatIsLetGoLeavesNoThread() throws {
     for seconds in [0, 0.02, 0.35] {
       let call = try Self.call(over: .mobile, threads: .two)
       call.run(seconds: seconds)
