@@ -37,7 +37,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     withIdentifier identifier: String,
     completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
-    queue.async { [self] in completion?(reload(identifier) { _ in }.map(Self.told)) }
+    queue.async { [self] in completion?(reload(identifier) { _ in }.map(Self.appError(for:))) }
   }
 
   /// Runs an extension and stores its entries, all or none; throws the errors that the other form
@@ -62,7 +62,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
       do {
         completion(try isEnabled(identifier) ? .enabled : .disabled, nil)
       } catch {
-        completion(.unknown, Self.told(error))
+        completion(.unknown, Self.appError(for: error))
       }
     }
   }
@@ -98,7 +98,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
   }
 
   // Apps know no error of the store's; its sentence is for the log.
-  private static func told(_ error: any Error) -> any Error {
+  private static func appError(for error: any Error) -> any Error {
     guard let error = error as? CallStoreError else { return error }
     Logger(label: "org.sidetone.callkit").error("\(error.description)")
     return CXErrorCodeCallDirectoryManagerError(.unknown)

@@ -36,6 +36,8 @@ package final class CallSystem: @unchecked Sendable {
   private var observers: [WeakObserver] = []
   private var delivered: [ActionID: (action: CXAction, transaction: CXTransaction)] = [:]
   private var nextCompletion = 1
+  /// The completion that messages to delegates wait for at the moment; nil for none.
+  private var awaited: Int?
   private var timer: (any DispatchSourceTimer)?
   lazy var book = CallBook()
   private var presenters: [any CallPresenter] = []
@@ -297,11 +299,13 @@ package final class CallSystem: @unchecked Sendable {
   ) {
     let number = nextCompletion
     nextCompletion += 1
-    if error == nil { for mailbox in mailboxes { mailbox.hold(until: number) } }
+    if error == nil {
+      awaited = number
+      // What follows about a reported call comes after its completion as well.
+      if !calls.isEmpty { reporting?.post({ _, _ in }, about: calls, after: number) }
+    }
     drain()
-    // What follows about a reported call comes after its completion as well.
-    if error == nil, !calls.isEmpty { reporting?.post({ _, _ in }, about: calls) }
-    for mailbox in mailboxes { mailbox.endHolding() }
+    awaited = nil
     completionQueue.async { [self] in
       completion(error)
       perform { [self] in for mailbox in mailboxes { mailbox.lift(number) } }
@@ -469,7 +473,7 @@ package final class CallSystem: @unchecked Sendable {
     about calls: Set<CallID> = [],
     _ message: @escaping ProviderMailbox.Message
   ) {
-    mailboxes.first { $0.id == provider }?.post(message, about: calls)
+    mailboxes.first { $0.id == provider }?.post(message, about: calls, after: awaited)
   }
 
   private func schedule() {

@@ -23,8 +23,6 @@ final class ProviderMailbox {
   private weak var delegate: (any CXProviderDelegate)?
   private var hasBegun = false
   private var entries: [Entry] = []
-  /// The completion that messages posted now wait for; nil for none.
-  private var completion: Int?
   /// True once the mailbox is closed; also read on the delegate's queue.
   private let closed = Closed()
   /// Maximum number of messages that wait for a delegate; beyond it the oldest is dropped.
@@ -52,22 +50,20 @@ final class ProviderMailbox {
     flush()
   }
 
-  func post(_ message: @escaping Message, about calls: Set<CallID> = []) {
+  /// Passes a message on, once an earlier one about the same calls has gone and the `completion`
+  /// has run, for which `lift` is called.
+  func post(
+    _ message: @escaping Message,
+    about calls: Set<CallID> = [],
+    after completion: Int? = nil
+  ) {
     guard !closed.isSet.load(ordering: .acquiring) else { return }
     entries.append(Entry(message: message, calls: calls, completion: completion))
     flush()
     if delegate == nil, entries.count > Self.capacity { entries.removeFirst() }
   }
 
-  /// Keeps messages that are posted until `endHolding` until `lift` is called with the same number.
-  func hold(until completion: Int) {
-    self.completion = completion
-  }
-
-  func endHolding() {
-    completion = nil
-  }
-
+  /// Notes that a completion has run.
   func lift(_ completion: Int) {
     for index in entries.indices where entries[index].completion == completion {
       entries[index].completion = nil
