@@ -154,6 +154,9 @@ package struct SIPAddress: Equatable, Sendable {
     return transport.map { $0 == .udp ? "" : ";transport=\($0.rawValue)" } ?? ""
   }
 
+  /// The URI with its parameters and the one for its transport.
+  package var wholeURI: String { uri + parameters + wayParameter }
+
   /// Returns the URI for a transport, with a numeric address in place of the host.
   package func uri(atNumericHost numericHost: String, by transport: SIPTransport) -> String {
     let host = SocketAddress.literal(numericHost)

@@ -43,7 +43,7 @@ struct CallRoute: Sendable {
   func uri(by transport: SIPTransport) -> String {
     account == nil
       ? address.uri(atNumericHost: host, by: transport)
-      : address.uri + address.parameters + address.wayParameter
+      : address.wholeURI
   }
 
   /// The far side that TLS connections must lead to.

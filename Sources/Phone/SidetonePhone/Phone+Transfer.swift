@@ -16,9 +16,7 @@ extension Phone {
     let sip = try established(uuid)
     let choice = try AccountChoice(text, calls[uuid]?.account, among: configuration.accounts)
     continuation.yield(.transferring(uuid, to: choice.address.uri))
-    let address = choice.address
-    let uri = address.uri + address.parameters + address.wayParameter
-    await agent.transfer(sip, to: TransferTarget(uri: uri))
+    await agent.transfer(sip, to: TransferTarget(uri: choice.address.wholeURI))
   }
 
   /// Lets the far sides of two calls talk to each other; both calls end once they do.

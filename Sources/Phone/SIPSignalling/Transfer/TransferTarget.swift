@@ -27,7 +27,7 @@ public struct TransferTarget: Equatable, Sendable {
       uri =
         address.isSecureScheme
         ? "sips:" + address.uri.dropFirst("sip:".count) + address.parameters
-        : address.uri + address.parameters + address.wayParameter
+        : address.wholeURI
     } else if let number = SIPAddress.number(inURI: String(parts[0])) {
       uri = "tel:\(number)"
     } else {
