@@ -171,7 +171,7 @@ struct CapturedFrame {
     // Tags that Wireshark reads: of Cisco's switches, VN-Tag, provider backbones.
     case 0x8909, 0x8926, 0x88E7: return .tunnel
     // A length (IEEE 802.3), with the type behind SNAP.
-    case ...1_500 where bytes[offset...].starts(with: [0xAA, 0xAA, 0x03]):
+    case ...1_500 where bytes.dropFirst(offset).starts(with: [0xAA, 0xAA, 0x03]):
       return self.type(at: offset + 6, layer: layer + 1)
     default: return .other
     }
