@@ -61,6 +61,33 @@ struct ICEAgentTests {
     #expect(scene.isRelayed && scene.agrees)
   }
 
+  @Test("an address of a relay that came late is offered", arguments: [[0], [1], [0, 1]])
+  func offersLateRelays(of sides: [Int]) {
+    var scene = ICEScene(.closed, .closed, lateRelays: Set(sides))
+    scene.connect(seconds: 0.3)
+    for side in sides { scene.handle(.relayed(scene.sides[side].relay), at: side) }
+    #expect(scene.sides.allSatisfy { !$0.hasLateCandidate })
+    scene.run(seconds: 0.3)
+    // Checks by the only late one arrive at the other side, which learns its address by them.
+    let offering = sides.count == 2 ? sides : []
+    #expect(scene.sides.indices.filter { scene.sides[$0].hasLateCandidate } == offering)
+    for side in offering {
+      scene.handle(.described(scene.sides[side].agent.description), at: 1 - side)
+      scene.run(seconds: 0.1)
+    }
+    scene.run(seconds: 3)
+    #expect(scene.isRelayed && scene.agrees)
+  }
+
+  @Test("a relay that came late is not offered where there is a way without")
+  func keepsNeedlessRelays() {
+    var scene = ICEScene(.none, .none, lateRelays: [0, 1])
+    scene.connect(seconds: 0.3)
+    for side in [0, 1] { scene.handle(.relayed(scene.sides[side].relay), at: side) }
+    scene.run(seconds: 10)
+    #expect(scene.sides.allSatisfy { !$0.hasLateCandidate } && !scene.isRelayed && scene.agrees)
+  }
+
   @Test("lost messages are sent again", arguments: [0.1, 0.3])
   func survivesLoss(_ loss: Double) {
     var scene = ICEScene(.restricted, .fullCone)
@@ -97,6 +124,22 @@ struct ICEAgentTests {
     #expect(!scene.sides[0].isGathered)
     scene.run(seconds: 0.2)
     #expect(scene.sides.map(\.isGathered) == [true, true])
+  }
+
+  @Test("checks go on until the far side has the answer, and while a relay may come")
+  func waits() {
+    var scene = ICEScene(.closed, .closed, lateRelays: [0, 1])
+    scene.run(seconds: 3)
+    scene.handle(.described(scene.sides[0].agent.description), at: 1)
+    scene.run(seconds: 25)
+    #expect(!scene.sides[1].hasFailed)
+    scene.handle(.described(scene.sides[1].agent.description), at: 0)
+    for side in [0, 1] { scene.handle(.confirmed, at: side) }
+    scene.run(seconds: 10)
+    #expect(scene.sides.allSatisfy { !$0.hasFailed })
+    for side in [0, 1] { scene.handle(.relayFailed, at: side) }
+    scene.run(seconds: 1)
+    #expect(scene.sides.allSatisfy { $0.hasFailed })
   }
 
   @Test("a relay that cannot be had is waited for no longer")

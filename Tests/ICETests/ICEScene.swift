@@ -69,6 +69,8 @@ struct ICEScene {
     let relay: SocketAddress
     var paths: [ICEPath] = []
     var isGathered = false
+    /// True once a candidate is to be offered that came late.
+    var hasLateCandidate = false
     var hasFailed = false
     var hasExpired = false
     var selectedAt: Int64?
@@ -105,6 +107,7 @@ struct ICEScene {
     _ first: Router.Kind,
     _ second: Router.Kind,
     relays: Bool = true,
+    lateRelays: Set<Int> = [],
     servers: Bool = true,
     roles: [ICERole] = [.controlling, .controlled],
     isOneNetwork: Bool = false,
@@ -138,7 +141,7 @@ struct ICEScene {
     }
     for index in sides.indices {
       handle(.started, at: index)
-      if relays { handle(.relayed(sides[index].relay), at: index) }
+      if relays, !lateRelays.contains(index) { handle(.relayed(sides[index].relay), at: index) }
     }
   }
 
@@ -155,7 +158,9 @@ struct ICEScene {
       switch effect {
       case .send(let message, let password, let destination, let base):
         send(message, password, to: destination, by: base, of: index)
-      case .gathered: sides[index].isGathered = true
+      case .gathered:
+        if sides[index].isGathered { sides[index].hasLateCandidate = true }
+        sides[index].isGathered = true
       case .selected(let path):
         sides[index].paths.append(path)
         sides[index].selectedAt = sides[index].selectedAt ?? now
@@ -284,6 +289,7 @@ struct ICEScene {
     handle(.described(descriptions[0]), at: 1)
     run(seconds: 0.02)
     handle(.described(descriptions[1]), at: 0)
+    for index in sides.indices { handle(.confirmed, at: index) }
     run(seconds: seconds)
   }
 

@@ -15,8 +15,8 @@ struct LossySignallingTests {
   /// hour, transferred, cancelled, declined and ended on both sides, unless the network loses seven
   /// datagrams, which are all of a transaction's.
   ///
-  /// Two in three relayed calls find their path at least, though neither side has another one, and
-  /// an offer waits only two seconds for a relay.
+  /// Seven in eight relayed calls find their path at least, though neither side has another one and
+  /// a relay may answer too late for the first offer; all do where bursts are counted in time.
   @Test(arguments: ["lossy-10", "bursts", "awful", "outages", "wifi-stalls"])
   func everyCallGoesAsItsPeopleWant(network: String) throws {
     let run = try ProgramRun(

@@ -461,6 +461,7 @@ final class SIPCall {
       }
       if unsafe !message.pointee.req { unsafe noteTimer(in: message) } else { restartTimer() }
     }
+    path?.confirm()
     report(.established(id, from: host))
     guard isFirst, wantsRenegotiation else { return }
     wantsRenegotiation = false

@@ -12,7 +12,7 @@ extension ICEAgent {
   mutating func gather(at now: MonotonicInstant) -> [Effect] {
     exchanges.removeAll { $0.purpose == .gathering }
     candidates = hosts.enumerated().map { ICECandidate(.host, $1, rank: $0) }
-    isRelayAwaited = hasRelay
+    (isRelayAwaited, isRelayLate) = (hasRelay, false)
     phase = .gathering(until: now.advanced(byNanoseconds: Self.patience))
     let questions = servers.map { ask($0, at: now) }
     return questions + endGathering(at: now)
@@ -55,8 +55,28 @@ extension ICEAgent {
     isRelayAwaited = false
     guard !candidates.contains(where: { $0.address == address }) else { return [] }
     candidates.append(ICECandidate(.relayed, address, related: hosts.first))
-    pairRelay()
-    return endGathering(at: now)
+    if case .gathering = phase { return endGathering(at: now) }
+    isRelayLate = true
+    guard case .checking = phase, let remote else { return [] }
+    pair(withAllOf: remote, at: now)
+    return check(at: now)
+  }
+
+  /// Offers a relayed address that came after this side's description, unless a check has
+  /// succeeded without it.
+  ///
+  /// A description of one side may gain candidates (RFC 8839 section 4.4.1.2.1).
+  mutating func offerLateRelay(at now: MonotonicInstant) -> [Effect] {
+    guard let due = lateOfferAt, now >= due else { return [] }
+    isRelayLate = false
+    phase = .checking(until: now.advanced(byNanoseconds: patience))
+    return [.gathered]
+  }
+
+  /// Time to offer an address of a relay that came late; nil if there is none.
+  var lateOfferAt: MonotonicInstant? {
+    guard isRelayLate, case .checking = phase, firstValidAt == nil else { return nil }
+    return firstChecksUntil
   }
 
   // Nothing is waited for any more, or for too long.

@@ -11,13 +11,17 @@ extension ICEAgent {
   ) -> [Effect] {
     // What arrives while addresses are collected answers an offer of before: another one follows.
     if case .gathering = phase { return [] }
-    guard remote?.credentials != description.credentials else { return [] }
+    guard remote?.credentials != description.credentials else {
+      return add(description, at: now)
+    }
     if description.isLite { role = .controlling }
     remote = description
     pairs = []
-    for candidate in description.candidates.prefix(Self.candidateLimit) { pair(with: candidate) }
+    pair(withAllOf: description, at: now)
     phase = .checking(until: now.advanced(byNanoseconds: patience))
-    nextCheckAt = now
+    firstChecksUntil = now.advanced(byNanoseconds: Self.firstChecksNanoseconds)
+    // The answer that follows has all candidates.
+    if role == .controlled { isRelayLate = false }
     let arrived = early
     early = []
     var effects: [Effect] = []
@@ -25,6 +29,36 @@ extension ICEAgent {
       effects += answer(request.message, from: request.address, at: request.base, now)
     }
     return effects + check(at: now)
+  }
+
+  mutating func confirm(at now: MonotonicInstant) -> [Effect] {
+    guard !isConfirmed else { return [] }
+    isConfirmed = true
+    if case .checking = phase { phase = .checking(until: now.advanced(byNanoseconds: patience)) }
+    return []
+  }
+
+  /// Time at which the checks have failed; nil while there are none, or while the far side may not
+  /// know of this side: a 2xx may be sent for half a minute before it arrives.
+  ///
+  /// A relay that has not answered yet has as much time again.
+  var checksEnd: MonotonicInstant? {
+    guard isConfirmed, case .checking(let end) = phase else { return nil }
+    return isRelayAwaited ? end.advanced(byNanoseconds: patience) : end
+  }
+
+  // Candidates that the far side got late (RFC 8839 section 4.4.1.2.1).
+  private mutating func add(
+    _ description: ICEDescription,
+    at now: MonotonicInstant
+  ) -> [Effect] {
+    guard let before = remote, case .checking = phase else { return [] }
+    let known = Set(before.candidates.map(\.address))
+    guard !known.isSuperset(of: description.candidates.map(\.address)) else { return [] }
+    remote = description
+    pair(withAllOf: description, at: now)
+    phase = .checking(until: now.advanced(byNanoseconds: patience))
+    return check(at: now)
   }
 
   /// Restarts the checks with other credentials; the voice keeps its path until there is another
@@ -83,10 +117,9 @@ extension ICEAgent {
     pairs.insert(pair, at: place)
   }
 
-  // An address of a relay that came after the far side's description.
-  mutating func pairRelay() {
-    guard let remote, case .checking = phase else { return }
-    for candidate in remote.candidates.prefix(Self.candidateLimit) { pair(with: candidate) }
+  mutating func pair(withAllOf description: ICEDescription, at now: MonotonicInstant) {
+    for candidate in description.candidates.prefix(Self.candidateLimit) { pair(with: candidate) }
+    nextCheckAt = nextCheckAt ?? now
   }
 
   // MARK: Messages

@@ -34,6 +34,8 @@ package struct ICEAgent: Sendable {
     case relayFailed
     /// The far side's description has been received.
     case described(ICEDescription)
+    /// The call is established: checks have a limited time from now on.
+    case confirmed
     /// A message has been received, at one of this side's addresses.
     case received(BindingMessage, from: SocketAddress, at: ICEOutlet)
     /// The far side goes on without ICE: connectivity and consent checks stop.
@@ -48,7 +50,7 @@ package struct ICEAgent: Sendable {
   package enum Effect: Equatable, Sendable {
     /// Send a message, signed with a password if there is one.
     case send(BindingMessage, password: String?, to: SocketAddress, from: ICEOutlet)
-    /// This side's description is complete.
+    /// This side's description is complete, or has a candidate more that is to be offered.
     case gathered
     /// The voice takes this path from now on.
     case selected(ICEPath)
@@ -106,6 +108,8 @@ package struct ICEAgent: Sendable {
   let servers: [SocketAddress]
   let hasRelay: Bool
   var isRelayAwaited = false
+  /// True for a relayed address that the far side may not know of.
+  var isRelayLate = false
   var candidates: [ICECandidate] = []
   var exchanges: [Exchange] = []
   /// Time to ask the servers again, so that routers remember the call's port.
@@ -122,7 +126,11 @@ package struct ICEAgent: Sendable {
   /// Requests that arrived before the far side's description.
   var early: [(message: BindingMessage, address: SocketAddress, base: ICEOutlet)] = []
   var nextCheckAt: MonotonicInstant?
+  /// Time until which the candidates of the first description are checked alone.
+  var firstChecksUntil: MonotonicInstant?
   var firstValidAt: MonotonicInstant?
+  /// True once the far side is known to have this side's description.
+  var isConfirmed = false
   var firstRoundTrip: Int64 = 0
   var nextConsentAt: MonotonicInstant?
   var consentUntil: MonotonicInstant?
@@ -144,6 +152,9 @@ package struct ICEAgent: Sendable {
   static let attemptLimit = 8
   /// Time to wait for the response to the last transmission of a request, in nanoseconds.
   static let lastPause: Int64 = 1_000_000_000
+  /// Time in nanoseconds for checks of the candidates that both sides know, before a late one is
+  /// offered.
+  static let firstChecksNanoseconds: Int64 = 500_000_000
   /// Time for all checks on the controlling side, in nanoseconds; `followingPatience` on the
   /// controlled side is longer, so that the controlling side gives up first.
   private static let checkPatience: Int64 = 8_000_000_000
@@ -205,10 +216,11 @@ package struct ICEAgent: Sendable {
 
   /// Time at which `timePassed` is due; nil while nothing is scheduled.
   package var deadline: MonotonicInstant? {
-    var times = exchanges.map(\.nextAt) + [refreshAt, nextCheckAt, graceEnd].compactMap { $0 }
+    var times = exchanges.map(\.nextAt) + [refreshAt, nextCheckAt, graceEnd, lateOfferAt].compactMap { $0 }
     times += [nextConsentAt, consentUntil].compactMap { $0 }
     switch phase {
-    case .gathering(let end), .checking(let end): times.append(end)
+    case .gathering(let end): times.append(end)
+    case .checking: times += [checksEnd].compactMap { $0 }
     case .idle, .gathered, .connected, .failed: break
     }
     return times.min()
@@ -226,6 +238,8 @@ package struct ICEAgent: Sendable {
       return endGathering(at: now)
     case .described(let description):
       return begin(with: description, at: now)
+    case .confirmed:
+      return confirm(at: now)
     case .received(let message, let source, let base):
       return receive(message, from: source, at: base, now)
     case .suspended:
@@ -246,8 +260,8 @@ package struct ICEAgent: Sendable {
   mutating func advance(to now: MonotonicInstant) -> [Effect] {
     var effects = repeatRequests(at: now) + refresh(at: now)
     if case .gathering(let end) = phase, now >= end { effects += endGathering(at: now) }
-    effects += check(at: now) + keepConsent(at: now)
-    if case .checking(let end) = phase, now >= end { effects += fail() }
+    effects += check(at: now) + offerLateRelay(at: now) + keepConsent(at: now)
+    if let checksEnd, now >= checksEnd { effects += fail() }
     return effects
   }
 

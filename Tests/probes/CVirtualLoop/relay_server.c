@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MOST_CHANNELS = 16 };
+enum { MOST_CHANNELS = 16, MOST_UNHEARD = 8 };
 
 static const char realm[] = "relay", nonce[] = "once";
 
@@ -12,6 +12,8 @@ struct server {
   struct udp_sock *socket;
   uint8_t key[MD5_SIZE];
   struct list allocations;
+  uint16_t unheard[MOST_UNHEARD];
+  unsigned unheard_count;
 };
 
 /* One relayed address, with permissions for the hosts of channels alone: the client asks for no others. */
@@ -112,7 +114,8 @@ static void answer(struct server *server, const struct sa *client, const struct 
       allocation->client = *client;
       memcpy(allocation->transaction, stun_msg_tid(request), STUN_TID_SIZE);
       list_append(&server->allocations, &allocation->le, allocation);
-      sa_set_str(&allocation->address, "127.0.0.1", 0);
+      /* Of another host than the clients: checks of a host that does not answer are counted. */
+      sa_set_str(&allocation->address, "127.0.0.2", 0);
       if (udp_listen(&allocation->socket, &allocation->address, got_from_peer, allocation) ||
           udp_local_get(allocation->socket, &allocation->address))
         refusal = 508;
@@ -149,9 +152,17 @@ static void forward(struct server *server, const struct sa *client, struct mbuf 
       udp_send(allocation->socket, &allocation->channels[place].peer, message);
 }
 
+static bool is_unheard(struct server *server, uint16_t port) {
+  for (unsigned place = 0; place < server->unheard_count; place++) {
+    if (!server->unheard[place]) server->unheard[place] = port;
+    if (server->unheard[place] == port) return true;
+  }
+  return false;
+}
+
 static void got_from_client(const struct sa *client, struct mbuf *message, void *pointer) {
   struct server *server = pointer;
-  if (mbuf_get_left(message) < 4) return;
+  if (mbuf_get_left(message) < 4 || is_unheard(server, sa_port(client))) return;
   if ((mbuf_buf(message)[0] & 0xC0) == 0x40) {
     forward(server, client, message);
     return;
@@ -174,9 +185,10 @@ static void free_server(void *pointer) {
   mem_deref(server->socket);
 }
 
-uint16_t relay_server_begin(const char *user, const char *password) {
+uint16_t relay_server_begin(const char *user, const char *password, unsigned unheard) {
   relay_server_end();
   current = mem_zalloc(sizeof *current, free_server);
+  current->unheard_count = unheard < MOST_UNHEARD ? unheard : MOST_UNHEARD;
   struct sa local;
   sa_set_str(&local, "127.0.0.1", 0);
   if (md5_printf(current->key, "%s:%s:%s", user, realm, password) ||

@@ -238,7 +238,8 @@ actor Scene {
     random = SeededGenerator(seed: seed)
     events = [[], [], []]
     network.withLock { $0 = Network(conditions, seed: seed, from: MonotonicClock.now()) }
-    // Two seconds for a relay are too short where a third is lost, and nothing comes for so long.
+    // A relayed check has four ways to go, and its response four: one of 17 comes through where a
+    // third is lost.
     let courses = Course.allCases.filter { $0 != .relayed || conditions.outages.isEmpty }
     let course = only ?? courses[Int(seed % UInt64(courses.count))]
     var seconds: Double?
@@ -250,9 +251,11 @@ actor Scene {
       await hangUpAll()
     }
     await closePaths()
-    // In half a minute a request is sent seven times. An offer waits for a relay's address for two
-    // seconds, which a few losses take up: of such calls the number counts alone.
-    let isCutOff = course == .relayed || network.withLock { $0.longestLosses >= 7 }
+    // In half a minute a request is sent seven times. A path is looked for during a few seconds: of
+    // relayed calls the number counts alone where losses come in bursts of packets.
+    let isCutOff =
+      course == .relayed && conditions.lossBurst > 1
+      || network.withLock { $0.longestLosses >= 7 }
     // Nothing of the call may be left over for the next one.
     _ = await wait(70)
     if fault == nil { fault = faultOfEnds() }

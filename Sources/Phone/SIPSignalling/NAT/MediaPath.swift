@@ -217,6 +217,9 @@ final class MediaPath {
     handle(.described(description))
   }
 
+  /// Limits the time for checks, since the call is established.
+  func confirm() { handle(.confirmed) }
+
   /// Stops all checks, since the far side goes on without them.
   func suspend() {
     isLost = false

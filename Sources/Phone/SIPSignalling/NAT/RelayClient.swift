@@ -2,6 +2,8 @@ import CLibre
 import CallSecurity
 import Glibc
 import ICE
+import MediaCore
+import RealTime
 import UDPTransport
 
 /// A relayed address at a TURN server, for voice when no other path is open (RFC 8656).
@@ -41,7 +43,14 @@ final class RelayClient {
   /// Bytes from the connection that do not make up a whole message yet.
   private var pending: [UInt8] = []
   private var isAllocated = false
+  private let retryTimer = LoopTimer()
+  private var attempts = 0
   private var isOver = false
+
+  /// Number of requests by UDP, each from another port and after `patience` without an answer to
+  /// the one before: libre waits longer before each repetition, and losses come in bursts.
+  private static let attemptLimit = 5
+  private static let patience: Int64 = 2_000_000_000
 
   /// Maximum of `pending` in bytes; no TURN message is longer.
   private static let pendingLimit = 1 << 16
@@ -85,13 +94,18 @@ final class RelayClient {
 
   func close() {
     isOver = true
-    // Releasing the client says to the server that the address is free.
-    unsafe client = OpaquePointer(mem_deref(UnsafeMutableRawPointer(client)))
-    unsafe socket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(socket)))
+    retryTimer.cancel()
+    release()
     unsafe secured = OpaquePointer(mem_deref(UnsafeMutableRawPointer(secured)))
     unsafe connection = OpaquePointer(mem_deref(UnsafeMutableRawPointer(connection)))
     unsafe context = OpaquePointer(mem_deref(UnsafeMutableRawPointer(context)))
     unsafe voice = OpaquePointer(mem_deref(UnsafeMutableRawPointer(voice)))
+  }
+
+  // Releasing the client says to the server that the address is free.
+  private func release() {
+    unsafe client = OpaquePointer(mem_deref(UnsafeMutableRawPointer(client)))
+    unsafe socket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(socket)))
   }
 
   private func fail(_ reason: String) {
@@ -103,6 +117,11 @@ final class RelayClient {
   // MARK: Connecting
 
   private func listen() -> CInt {
+    attempts += 1
+    if attempts < Self.attemptLimit {
+      let time = MonotonicClock.now().advanced(byNanoseconds: Self.patience)
+      retryTimer.start(for: time) { [weak self] in self?.retry() }
+    }
     let code = unsafe re_relay_socket(
       &socket,
       nil,
@@ -111,6 +130,13 @@ final class RelayClient {
     )
     return code == 0
       ? unsafe allocate(CInt(IPPROTO_UDP), UnsafeMutableRawPointer(socket)) : code
+  }
+
+  private func retry() {
+    guard !isOver, !isAllocated else { return }
+    release()
+    let code = listen()
+    if code != 0 { fail(SIPError.text(code)) }
   }
 
   private func connect(_ identity: Identity?) -> CInt {
