@@ -446,8 +446,7 @@ final class SIPCall {
 
   func gotEstablished(_ message: UnsafePointer<sip_msg>?) {
     let isFirst = !isEstablished
-    isEstablished = true
-    isHeardOf = true
+    (isEstablished, isHeardOf) = (true, true)
     requests.isInviting = false
     // A caller has got this side's tag where its INVITE came from; an ACK's source may be forged.
     let host = isIncoming ? sourceHost : unsafe message.map { unsafe UserAgent.host(of: $0) }

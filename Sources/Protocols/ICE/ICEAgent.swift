@@ -216,7 +216,8 @@ package struct ICEAgent: Sendable {
 
   /// Time at which `timePassed` is due; nil while nothing is scheduled.
   package var deadline: MonotonicInstant? {
-    var times = exchanges.map(\.nextAt) + [refreshAt, nextCheckAt, graceEnd, lateOfferAt].compactMap { $0 }
+    var times = exchanges.map(\.nextAt)
+    times += [refreshAt, nextCheckAt, graceEnd, lateOfferAt].compactMap { $0 }
     times += [nextConsentAt, consentUntil].compactMap { $0 }
     switch phase {
     case .gathering(let end): times.append(end)

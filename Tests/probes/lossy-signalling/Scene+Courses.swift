@@ -109,7 +109,8 @@ extension Scene {
   /// Both sides ask a relay for an address, which one or both may get too late for the first offer
   /// and answer, and find the path by it; returns the time in seconds.
   func relayed() async throws -> Double {
-    let port = unsafe relay_server_begin("alice", "secret", UInt32.random(in: 0...3, using: &random))
+    let unheard = UInt32.random(in: 0...3, using: &random)
+    let port = unsafe relay_server_begin("alice", "secret", unheard)
     defer { relay_server_end() }
     var account = try SIPAccount("alice@127.0.0.1", password: "secret")
     account.relay = try RelayServer("turn:127.0.0.1:\(port)", login: "alice", password: "secret")
