@@ -124,6 +124,28 @@ struct TakeoverTests {
     await bob.stop()
   }
 
+  /// RFC 6665 section 4.2.1.1: a subscription to what this side has no events of is refused, and the
+  /// call goes on.
+  @Test func subscriptionInTheDialogIsRefused() async throws {
+    let bob = agent("bob")
+    _ = try await bob.start()
+    let port = await bob.port(of: .udp)
+    var events = bob.events.makeAsyncIterator()
+    let carol = try LoopbackPeer(at: "127.0.0.74")
+    let tag = try await establishedCall(from: carol, to: bob, &events, contact: carol.host)
+    let subscription = request("SUBSCRIBE", 2, from: carol, tag: tag, contact: carol.host)
+      .replacing("Max-Forwards", with: "Event: kpml;leg=local\r\nMax-Forwards")
+    carol.send(subscription, to: port)
+    while let text = carol.receive() {
+      guard text.contains("CSeq: 2 SUBSCRIBE") else { continue }
+      #expect(text.hasPrefix("SIP/2.0 489 Bad Event") && text.contains("Allow-Events: refer"))
+      break
+    }
+    carol.send(request("BYE", 3, from: carol, tag: tag, contact: carol.host), to: port)
+    #expect(await end(&events) == .remoteHangUp)
+    await bob.stop()
+  }
+
   private func addAccount(at server: FarSide, to agent: UserAgent) async throws -> SIPAccount {
     let address = "127.0.0.1:\(server.port)"
     var account = try SIPAccount("alice@example.org", server: address, password: "secret")

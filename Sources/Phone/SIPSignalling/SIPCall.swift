@@ -64,7 +64,7 @@ final class SIPCall {
   /// The far side's newest Contact.
   var contact: NamedContact?
   /// True if later requests go to the far side by TLS.
-  private var isContactSecure = false
+  var isContactSecure = false
   private(set) var isEstablished = false
   /// True once the far side has sent any response.
   private(set) var isHeardOf = false
@@ -112,21 +112,6 @@ final class SIPCall {
   private func endUnjudged() {
     let (id, agent) = (id, agent)
     Task { await agent.endStrange(id) }
-  }
-
-  @unsafe
-  func noteFarSide(_ message: UnsafePointer<sip_msg>) {
-    if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
-      isContactSecure = unsafe re_is_contact_secure(message)
-      contact = unsafe NamedContact(of: message)
-      // A stranger who only rings has nothing looked up.
-      if !isIncoming || isAnswered { lookUpContact() }
-    }
-    if unsafe message.pointee.req {
-      unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
-    }
-    if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
-    unsafe far?.follow(message)
   }
 
   /// True if the call's signalling was encrypted.
@@ -436,7 +421,6 @@ final class SIPCall {
     }
     if let message = unsafe message {
       unsafe noteFarSide(message)
-      unsafe noteName(in: message)
       // libre answers without a timer, and the far side has none from then on.
       if unsafe re_is_method(message, "INVITE") != 0 { endTimer() }
     }

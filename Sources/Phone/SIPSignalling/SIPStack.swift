@@ -251,10 +251,24 @@ final class SIPStack {
     let tagged = tag.isEmpty ? [] : ["INVITE", "REFER", "SUBSCRIBE"]
     let methods = ["BYE", "INFO", "NOTIFY"] + tagged
     let isOfCall = methods.contains { unsafe re_is_method(message, $0) != 0 }
-    guard isOfCall, !hasCall(named: callID) else { return false }
+    guard isOfCall, !hasCall(named: callID) else {
+      return unsafe !tag.isEmpty && refusesSubscription(message)
+    }
     guard unsafe mayAnswer(message) else { return true }
     guard unsafe re_is_method(message, "INVITE") != 0 else { return false }
     unsafe refuse(message, 481, "Call/Transaction Does Not Exist")
+    return true
+  }
+
+  // A subscription in a call's dialog to anything but its transfers, as to the far side's keys.
+  @unsafe
+  private func refusesSubscription(_ message: UnsafePointer<sip_msg>) -> Bool {
+    guard unsafe re_is_method(message, "SUBSCRIBE") != 0,
+      let event = unsafe sip_msg_hdr(message, SIP_HDR_EVENT).map({ unsafe String($0.pointee.val) }),
+      event.prefix(while: { !"; \t".contains($0) }).lowercased() != "refer"
+    else { return false }
+    let refusal = RequestCheck.refusal(ofUnwanted: "SUBSCRIBE", allowing: "")
+    unsafe refuse(message, refusal.code, refusal.phrase, headers: refusal.headers)
     return true
   }
 

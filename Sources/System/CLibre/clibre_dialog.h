@@ -64,6 +64,7 @@ static inline void re_header(const struct sip_msg *message, enum sip_hdrid numbe
 struct re_caller_search {
   char *address, *name;
   size_t capacity;
+  bool is_number;
 };
 
 static inline bool re_visit_caller(const struct sip_hdr *header, const struct sip_msg *message,
@@ -72,16 +73,21 @@ static inline bool re_visit_caller(const struct sip_hdr *header, const struct si
   struct sip_addr caller;
   (void)message;
   if (sip_addr_decode(&caller, &header->val) || caller.auri.l >= search->capacity) return false;
-  if (pl_strcasecmp(&caller.uri.scheme, "sip") && pl_strcasecmp(&caller.uri.scheme, "sips")) return false;
+  bool is_found = search->is_number
+                      ? !pl_strcasecmp(&caller.uri.scheme, "tel")
+                      : !pl_strcasecmp(&caller.uri.scheme, "sip") || !pl_strcasecmp(&caller.uri.scheme, "sips");
+  if (!is_found) return false;
   re_copy_pl(&caller.auri, search->address, search->capacity);
   re_copy_pl(&header->val, search->name, search->capacity);
   return true;
 }
 
-/* The caller's URI and name as the server says (RFC 3325); false if it names none that can be called back by SIP. */
+/* The caller's URI and name as the server says (RFC 3325): a SIP address, else a telephone number; false if it names none. */
 static inline bool re_asserted_caller(const struct sip_msg *message, char *address, char *name,
                                       size_t capacity) {
-  struct re_caller_search search = {address, name, capacity};
+  struct re_caller_search search = {address, name, capacity, false};
+  if (sip_msg_xhdr_apply(message, true, "P-Asserted-Identity", re_visit_caller, &search)) return true;
+  search.is_number = true;
   return sip_msg_xhdr_apply(message, true, "P-Asserted-Identity", re_visit_caller, &search) != NULL;
 }
 

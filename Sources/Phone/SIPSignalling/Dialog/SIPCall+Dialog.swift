@@ -237,10 +237,28 @@ extension SIPCall {
     return true
   }
 
-  /// Reports the name that an account's server gives the far side in a request of the dialog, as
-  /// after a transfer.
+  /// Notes what a message says of the far side: its Contact, its name, the place it comes from.
   @unsafe
-  func noteName(in message: UnsafePointer<sip_msg>) {
+  func noteFarSide(_ message: UnsafePointer<sip_msg>) {
+    if unsafe sip_msg_hdr(message, SIP_HDR_CONTACT) != nil {
+      isContactSecure = unsafe re_is_contact_secure(message)
+      contact = unsafe NamedContact(of: message)
+      // A stranger who only rings has nothing looked up.
+      if !isIncoming || isAnswered { lookUpContact() }
+    }
+    if unsafe message.pointee.req {
+      unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
+    }
+    // The first INVITE names the caller, who is reported with it.
+    if unsafe message.pointee.to.tag.l > 0 { unsafe noteName(in: message) }
+    if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
+    unsafe far?.follow(message)
+  }
+
+  /// Reports the name that an account's server gives the far side in a message of the dialog: who
+  /// has answered (RFC 5876), or who is there after a transfer.
+  @unsafe
+  private func noteName(in message: UnsafePointer<sip_msg>) {
     guard account != nil, let (address, name) = unsafe UserAgent.assertedCaller(in: message) else {
       return
     }
@@ -289,7 +307,6 @@ extension SIPCall {
       }
     } else {
       unsafe noteFarSide(message)
-      unsafe noteName(in: message)
     }
     // One that tells who is reached says nothing of the timer that the answer will begin.
     if unsafe isEstablished || sip_msg_hdr(message, SIP_HDR_SESSION_EXPIRES) != nil {
