@@ -85,6 +85,41 @@ struct SourceValidatorTests {
     #expect(verdict11 == .restart(95_537))
   }
 
+  /// A media server that begins each prompt at 0: after a pause the second packet begins anew.
+  @Test func promptsThatBeginAtZeroAreHeard() {
+    var validator = SourceValidator()
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var refused = 0
+    for _ in 0..<3 {
+      for number in UInt16(0)..<30 {
+        now = now.advanced(byNanoseconds: 20_000_000)
+        if !admitted(validator.judge(ssrc: 1, sequenceNumber: number, at: now)) { refused += 1 }
+      }
+      now = now.advanced(byNanoseconds: 230_000_000)
+    }
+    // The first of the second and of the third prompt.
+    #expect(refused == 2)
+  }
+
+  @Test func latePacketAfterASilenceChangesNothing() {
+    var validator = SourceValidator()
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    for number in [UInt16](100...110) {
+      _ = validator.judge(ssrc: 1, sequenceNumber: number, at: now)
+      now = now.advanced(byNanoseconds: 20_000_000)
+    }
+    now = now.advanced(byNanoseconds: 300_000_000)
+    #expect(!admitted(validator.judge(ssrc: 1, sequenceNumber: 107, at: now)))
+    let next = validator.judge(ssrc: 1, sequenceNumber: 111, at: now)
+    let reordered = validator.judge(ssrc: 1, sequenceNumber: 108, at: now)
+    for verdict in [next, reordered] {
+      guard case .member = verdict else {
+        Issue.record("\(verdict)")
+        continue
+      }
+    }
+  }
+
   @Test func singleWildPacketChangesNothing() {
     var admission = SourceValidator(areAuthentic: true)
     _ = admission.judge(ssrc: 1, sequenceNumber: 10, at: now)

@@ -21,6 +21,10 @@ package struct SourceValidator: Sendable {
   /// Maximum of `patience`, in nanoseconds: longer than the packet interval of discontinuous
   /// transmission.
   private static var longestSilence: Int64 { @_noAllocation @_noLocks get { 600_000_000 } }
+  /// Silence, in nanoseconds, after which numbers that have been may come again.
+  ///
+  /// Some media servers begin each prompt at 0. Packets that are as late would not be played.
+  private static var renumberingSilence: Int64 { @_noAllocation @_noLocks get { 200_000_000 } }
   /// The longest packet of voice in practice, in nanoseconds.
   private static var longestPacket: Int64 { @_noAllocation @_noLocks get { 60_000_000 } }
   /// The longest time that a packet is in transit, in nanoseconds.
@@ -92,7 +96,12 @@ package struct SourceValidator: Sendable {
 
     let extended = extender.extend(sequenceNumber)
     let distance = extended - (extender.newest ?? extended)
-    if distance > Self.maximumDropout || distance < -Self.maximumMisorder {
+    let isAfterSilence =
+      now.nanoseconds(since: lastHeard) >= Self.renumberingSilence
+      || expectedAfterJump == sequenceNumber
+    if distance > Self.maximumDropout || distance < -Self.maximumMisorder
+      || distance <= 0 && isAfterSilence
+    {
       // Two packets in order after the jump: the sender restarted its numbering.
       if let expected = expectedAfterJump, expected == sequenceNumber {
         return restart(ssrc: packetSSRC, sequenceNumber: sequenceNumber, at: now)
