@@ -32,6 +32,14 @@ struct OutputPathsTests {
     }
   }
 
+  @Test(arguments: ["none/out", "in/out", "."]) func outputCanBeWritten(name: String) throws {
+    try withFiles {
+      #expect(throws: CommandFailure.self) {
+        try OutputPaths.check([("--wav", path(name))], against: [])
+      }
+    }
+  }
+
   @Test func twoOutputsAreTwoFiles() throws {
     try withFiles {
       #expect(throws: CommandFailure.self) {

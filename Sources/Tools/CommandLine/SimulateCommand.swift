@@ -20,8 +20,15 @@ struct SimulateCommand: ParsableCommand {
     shouldDisplay: !HelpScreen.isShort
   )
 
-  @Option(help: "The network: \(NetworkConditions.all.map(\.name).joined(separator: ", ")).")
-  var network = "wifi"
+  @Option(
+    help: ArgumentHelp(
+      """
+      The network: \(NetworkConditions.all.map(\.name).joined(separator: ", ")). \
+      Default: \(usualNetwork).
+      """
+    )
+  )
+  var network: String?
 
   @Option(
     help: ArgumentHelp(
@@ -134,6 +141,9 @@ struct SimulateCommand: ParsableCommand {
     guard trace != nil || stream == nil && clock == nil else {
       throw ValidationError("--stream and --clock are of --trace")
     }
+    guard trace == nil || network == nil else {
+      throw ValidationError("--trace takes the place of --network")
+    }
     _ = try conditions
     for fault in faults where Self.fault(fault) == nil {
       throw ValidationError(localized: "--fault \(fault) is not like stopped@10:500")
@@ -181,7 +191,11 @@ struct SimulateCommand: ParsableCommand {
       seed: seed,
       threads: .two
     )
-    var report = SimulationReport(network: trace ?? network, stream: taken?.summary, seed: seed)
+    var report = SimulationReport(
+      network: try trace ?? conditions.name,
+      stream: taken?.summary,
+      seed: seed
+    )
     call.run(seconds: duration) { report.add($0) }
     report.seconds = duration
     report.traffic = call.traffic
@@ -230,8 +244,11 @@ struct SimulateCommand: ParsableCommand {
   /// Longest call, in seconds, whose received signal is kept for the score.
   private static let longestScored = 1_200.0
 
+  private static let usualNetwork = "wifi"
+
   private var conditions: NetworkConditions {
     get throws {
+      let network = network ?? Self.usualNetwork
       guard let found = NetworkConditions.all.first(where: { $0.name == network }) else {
         let known = NetworkConditions.all.map(\.name).joined(separator: ", ")
         throw ValidationError(localized: "no network is called \(network); there are \(known)")
