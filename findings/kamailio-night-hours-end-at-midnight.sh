@@ -15,13 +15,13 @@
 # for the next day of the week, or use time_period_match().
 # Output seen (January 2027, all in UTC; the 1st is a Friday):
 #   rule                                         Fri 17:59  Fri 18:01  Fri 23:59  Sat 00:01  Sat 07:59  Sun 12:00
-#   20260101T180000|PT14H|daily                     -        within     within       -          -          -
-#   20260101T180000|PT14H|weekly|||FR               -        within     within       -          -          -
-#   20260101T180000|PT63H|weekly|||FR               -        within     within       -          -          -
-#   20270101T180000|PT14H                           -        within     within     within     within       -
-#   20270101T180000|PT63H                           -        within     within     within     within     within
-#   hr{18-7}                                        -        within     within     within     within       -
-#   20260101T000000|PT8H|daily                      -          -          -        within     within       -
+#   20260101T180000|PT14H|daily                      -        within     within       -          -          -
+#   20260101T180000|PT14H|weekly|||FR                -        within     within       -          -          -
+#   20260101T180000|PT63H|weekly|||FR                -        within     within       -          -          -
+#   20270101T180000|PT14H                            -        within     within     within     within       -
+#   20270101T180000|PT63H                            -        within     within     within     within     within
+#   hr{18-7}                                         -        within     within     within     within       -
+#   20260101T000000|PT8H|daily                       -          -          -        within     within       -
 #   as described
 set -euo pipefail
 dir=$(mktemp -d)
