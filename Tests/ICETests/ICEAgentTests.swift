@@ -159,6 +159,16 @@ struct ICEAgentTests {
     #expect(agent.handle(.relayFailed, at: start) == [.gathered])
   }
 
+  @Test("the voice leaves a way that has closed for one that is open")
+  func leavesClosedWays() {
+    var scene = ICEScene(.fullCone, .fullCone)
+    scene.connect()
+    #expect(!scene.isRelayed && scene.agrees)
+    scene.isDirectWayClosed = true
+    scene.run(seconds: 25)
+    #expect(scene.isRelayed && scene.sides.allSatisfy { !$0.hasExpired })
+  }
+
   @Test("a far side that has gone is not sent to for longer than half a minute")
   func losesConsent() {
     var scene = ICEScene(.restricted, .restricted)

@@ -99,6 +99,8 @@ struct ICEScene {
   /// The networks that each side sends through, in place of `loss` and `delay`; empty without.
   var networks: [EmulatedNetwork] = []
   var delay: Int64 = 20_000_000
+  /// True if only relayed packets arrive.
+  var isDirectWayClosed = false
   /// Additional delay of relayed packets, in nanoseconds.
   var relayDelay: Int64 = 10_000_000
   private(set) var sent = 0
@@ -188,6 +190,7 @@ struct ICEScene {
       : isLocal ? inside : sides[index].router.translate(from: inside, to: destination)
     guard let source else { return }
     let isByRelay = base == .relay || destination.host == relayHost
+    guard isByRelay || !isDirectWayClosed else { return }
     for at in arrivals(ofPacketBy: index) {
       packets.append(
         Packet(

@@ -11,6 +11,7 @@ struct TransferOutcomeTests {
   @Test(arguments: [
     (CallEnd.notFound(code: 404), 404), (.declined, 603), (.busy(code: 600), 600), (.noAnswer, 408),
     (.refused(code: 403, phrase: "Forbidden"), 403), (.unreachable("x"), 503), (.failed("x"), 480),
+    (.moved(to: nil), 302), (.cancelled, 487),
   ])
   func statusIsThatOfTheNewCall(end: CallEnd, status: Int) {
     let outcome = Phone.outcome(of: end)

@@ -128,8 +128,10 @@ extension Phone {
     case .noAnswer: (408, "Request Timeout")
     case .noCommonCodec: (488, "Not Acceptable Here")
     case .unreachable: (503, "Service Unavailable")
-    case .notAvailable, .hungUp, .hungUpByFarSide, .transferred, .cancelled, .cancelledByFarSide,
-      .answeredElsewhere, .declinedElsewhere, .moved, .lost, .securityRefused, .failed:
+    case .moved: (302, "Moved Temporarily")
+    case .cancelled: (487, "Request Terminated")
+    case .notAvailable, .hungUp, .hungUpByFarSide, .transferred, .cancelledByFarSide,
+      .answeredElsewhere, .declinedElsewhere, .lost, .securityRefused, .failed:
       (480, "Temporarily Unavailable")
     }
   }
