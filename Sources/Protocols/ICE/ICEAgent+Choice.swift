@@ -72,14 +72,13 @@ extension ICEAgent {
     let live = pairs.filter { $0.state == .succeeded }
       .max { ($0.answeredAt ?? now) < ($1.answeredAt ?? now) }
     var effects: [Effect] = []
-    // The far side is elsewhere now, and has been heard from there.
+    // The far side is elsewhere now, and has been heard from there: the next response selects it.
     if let live, let latest = live.answeredAt, let before = chosen?.answeredAt,
       latest.nanoseconds(since: before) > Self.staleNanoseconds
     {
       for index in pairs.indices {
         pairs[index].isNominated = pairs[index].isFor(live.base, live.remote.address)
       }
-      effects += take(live, at: now)
     }
     for pair in [chosen, live].compactMap({ $0 }) {
       let isAsked = exchanges.contains { pair.isFor($0.base, $0.destination) }
