@@ -100,7 +100,7 @@ struct SimulationReportTests {
   @Test func theTextHasALineForEachFigureWithItsUnit() {
     let lines = report(observation(61.4, delay: 10)).text.split(separator: "\n")
     #expect(lines.first == "wifi, seed 7, 61 s:")
-    #expect(lines.count == 13)
+    #expect(lines.count == 14)
     #expect(lines.contains { $0.contains("mouth to ear, mean") && $0.hasSuffix("10.00 ms") })
     #expect(lines.contains { $0.contains("lost by the network") && $0.hasSuffix("0.00 %") })
     #expect(lines.contains { $0.contains("packets too late") && $0.hasSuffix(" 0") })

@@ -177,11 +177,45 @@ struct SessionDescriptionTests {
     let description = try #require(SessionDescription(Self.ours))
     #expect(agree(description, on: "111", Self.opus)?.codec == .opus)
     #expect(!text(description, asOffer: true).contains("PCMU"))
-    description.offerAllCodecs()
+    description.offerAllCodecs(isRequested: true)
     let offer = text(description, asOffer: true)
     #expect(offer.contains("a=rtpmap:111 opus") && offer.contains("PCMU"), "\(offer)")
     let media = agree(description, on: "0", [], isOffer: false)
     #expect(media?.codec == .pcmu && media?.sendPayloadType == 0)
+  }
+
+  private func numbers(_ description: SessionDescription) -> String {
+    let lines = text(description, asOffer: true).split(separator: "\r\n")
+    return lines.first { $0.hasPrefix("m=audio") }.map { String($0.dropFirst(21)) } ?? ""
+  }
+
+  /// An answer binds its own exchange: what it left out is offered again, with what is in use first
+  /// (RFC 3264 section 8).
+  @Test func nextOffersNameWhatAnAnswerLeftOut() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    #expect(numbers(description) == "96 97 0 8 102 101")
+    #expect(agree(description, on: "0", [], isOffer: false)?.codec == .pcmu)
+    description.offerAllCodecs(isRequested: false)
+    #expect(numbers(description) == "0 96 97 8 102 101")
+    #expect(agree(description, on: "0 101", [], isOffer: true)?.codec == .pcmu)
+    description.offerAllCodecs(isRequested: true)
+    #expect(numbers(description) == "96 97 0 8 102 101")
+  }
+
+  /// Numbers keep their meaning during a session (RFC 3264 section 8.3.2): where the far side has
+  /// taken one, the format gets another, which the redundant payload names (RFC 2198 section 5).
+  @Test func formatsWhoseNumberIsTakenGetAnother() throws {
+    let description = try #require(SessionDescription(Self.ours))
+    let events = ["a=rtpmap:96 telephone-event/8000"]
+    #expect(agree(description, on: "8 96", events)?.sendEventPayloadType == 96)
+    description.offerAllCodecs(isRequested: true)
+    let offer = text(description, asOffer: true)
+    #expect(numbers(description) == "98 97 0 8 102 96", "\(offer)")
+    #expect(offer.contains("a=rtpmap:98 opus/48000/2") && offer.contains("a=fmtp:97 98/98"))
+    let renumbered = try #require(SessionDescription(Self.ours))
+    #expect(agree(renumbered, on: "111", Self.opus)?.codec == .opus)
+    renumbered.offerAllCodecs(isRequested: true)
+    #expect(text(renumbered, asOffer: true).contains("a=fmtp:97 111/111"))
   }
 
   @Test func copiesAreAnsweredWithTheNumbersOfTheOffer() {

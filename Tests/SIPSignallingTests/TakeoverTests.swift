@@ -124,7 +124,7 @@ struct TakeoverTests {
     await bob.stop()
   }
 
-  /// RFC 6665 section 4.2.1.1: a subscription to what this side has no events of is refused, and the
+  /// RFC 6665 section 4.2.1.1: a subscription to events that this side has not is refused, and the
   /// call goes on.
   @Test func subscriptionInTheDialogIsRefused() async throws {
     let bob = agent("bob")

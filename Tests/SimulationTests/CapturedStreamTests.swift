@@ -188,11 +188,11 @@ struct CapturedStreamTests {
       let fraction = String(time % 1_000_000_000 + 1_000_000_000).dropFirst()
       let fields = [
         "\(time / 1_000_000_000).\(fraction)", "192.0.2.10", "192.0.2.20", "", "", "40000",
-        "30000", "\(frame.count - 34)", "", payload, "eth:ethertype:ip:udp:data", "",
+        "30000", "\(frame.count - 34)", "", payload, "eth:ethertype:ip:udp:data", "", "",
       ]
       capture.add(line: fields.joined(separator: "\t")[...])
     }
-    for line in ["", "a\tb", "1\t1.2.3\t4.5.6.7\t\t\t1\t2\t9\t\tzz\tip:udp\t"] {
+    for line in ["", "a\tb", "1\t1.2.3\t4.5.6.7\t\t\t1\t2\t9\t\tzz\tip:udp\t\t"] {
       capture.add(line: line[...])
     }
     let (one, other) = (plain.streams(), capture.streams())
@@ -212,7 +212,7 @@ struct CapturedStreamTests {
         "\(number)", "192.0.2.10", "192.0.2.20", "2001:db8::1", "2001:db8::2", "40000", "30000",
         "\(bytes.count + 8)", "",
         bytes.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined(),
-        protocols, "0x00000001",
+        protocols, "0x00000001", "",
       ]
       capture.add(line: fields.joined(separator: "\t")[...])
     }
@@ -234,7 +234,7 @@ struct CapturedStreamTests {
       let fields = [
         "1.\(100 + frame)", "192.0.2.10;192.0.2.10", "192.0.2.20;192.0.2.20", "", "",
         "40000;40000", "30000;30000", "180;180", "", payloads.joined(separator: ";"),
-        "radiotap:wlan_radio:wlan:llc:ip:udp:data:llc:ip:udp:data", "",
+        "radiotap:wlan_radio:wlan:llc:ip:udp:data:llc:ip:udp:data", "", "",
       ]
       capture.add(line: fields.joined(separator: "\t")[...])
     }

@@ -20,6 +20,26 @@ struct UnansweredLimitTests {
     #expect(sent[20...] == [6, 12, 18, 24, 30], "an outage is survived")
   }
 
+  /// Datagrams to hosts that answer are given back, those to others are not.
+  @Test func hostsThatAnswerCostNothing() {
+    let answering = AnsweringAddress()
+    let lent = AnsweringAddress.Lent(answering)
+    let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+    func tried(_ mark: UInt64) -> Int { (0..<30).count { _ in lent.mayTry(mark, at: now) } }
+    for mark in [UInt64](1...5) {
+      #expect(tried(mark) == 20)
+      lent.note(mark)
+      lent.note(mark)
+    }
+    #expect((0..<15).count { _ in lent.mayTry(6, at: now) } == 15)
+    #expect(tried(7) == 5)
+    lent.note(6)
+    #expect(tried(6) == 0, "another one has been tried since")
+    lent.note(7)
+    #expect(tried(7) == 5)
+    withExtendedLifetime(answering) {}
+  }
+
   @Test func budgetIsFullAgainAfterTwoMinutes() {
     var turn: Int64 = 0
     func burst(at now: Int64) -> Int {

@@ -49,6 +49,46 @@ struct StreamKeyTests {
     #expect(Set(common.map(\.began)).count == 1 && common.map(\.began) == own.map(\.began))
   }
 
+  /// A re-INVITE ends the streams of both sides, and others go on, after `packets` packet times:
+  /// in a digit, in the pause behind it, between packets of its end.
+  @Test(arguments: [2, 7, 11, 12, 13, 15, 20, 40])
+  func digitsOutliveAChangeOfTheStream(packets: Int) throws {
+    var configuration = Self.configuration(SampleRate(hertz: 8_000))
+    var sender = try VoiceStream(configuration)
+    configuration.ssrc = 3
+    var receiver = try VoiceStream(configuration)
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var datagram = ByteBuffer(repeating: 0, count: 1_500)
+    let silence = SampleBuffer(repeating: 0, count: 480)
+    var heard: [UInt8] = []
+    for code in [UInt8](1...4) {
+      let isTaken = sender.press(code)
+      #expect(isTaken)
+    }
+    for count in 0..<100 {
+      if count == packets {
+        var next = try VoiceStream(configuration)
+        var following = try VoiceStream(configuration)
+        let isTaken = next.press(5)
+        #expect(isTaken)
+        next.resume(from: sender.position(at: now), at: now)
+        following.resume(from: receiver.position(at: now), at: now)
+        sender = next
+        receiver = following
+      }
+      now = now.advanced(byNanoseconds: 10_000_000)
+      sender.push(silence, count: 480, isMuted: false)
+      while let length = sender.nextPacket(into: &datagram) {
+        // The source keeps its SSRC, as `VoiceStreams.attach` sees to.
+        datagram[11] = 1
+        let arrival = ArrivalTime(instant: now, playback: now, wait: 0)
+        receiver.receive(datagram, length: length, at: arrival)
+      }
+      while let code = receiver.takeDigit() { heard.append(code) }
+    }
+    #expect(heard == [1, 2, 3, 4, 5])
+  }
+
   @Test(arguments: [nil, SampleRate(hertz: 8_000)])
   func aLongKeyIsHeardOnce(eventClockRate: SampleRate?) throws {
     var inbox = DigitInbox(ticksPerEventTick: Self.configuration(eventClockRate).ticksPerEventTick)

@@ -12,6 +12,9 @@ final class AnsweringAddress: Sendable {
   private let address = Atomic<UInt64>(0)
   private let host = Atomic<UInt64>(0)
   private let turn = Atomic<Int64>(0)
+  /// Mark of the address that was tried last, and the number of datagrams sent there.
+  private let tried = Atomic<UInt64>(0)
+  private let spent = Atomic<Int64>(0)
 
   // Drawn for each process.
   private static let key = UInt64.random(in: .min ... .max)
@@ -51,7 +54,15 @@ final class AnsweringAddress: Sendable {
     /// Notes the mark of an address that has answered.
     @_noAllocation @_noLocks
     func note(_ mark: UInt64) {
-      unsafe reference?._withUnsafeGuaranteedRef { $0.address.store(mark, ordering: .relaxed) }
+      unsafe reference?._withUnsafeGuaranteedRef {
+        $0.address.store(mark, ordering: .relaxed)
+        guard $0.tried.load(ordering: .relaxed) == mark else { return }
+        let count = $0.spent.exchange(0, ordering: .relaxed)
+        guard count > 0 else { return }
+        let turn = $0.turn.load(ordering: .relaxed)
+        let next = UnansweredLimit.refund(turn, count)
+        _ = $0.turn.compareExchange(expected: turn, desired: next, ordering: .relaxed)
+      }
     }
 
     /// Notes the mark of the host that the far side's signalling comes from.
@@ -73,15 +84,22 @@ final class AnsweringAddress: Sendable {
       return known == mark
     }
 
-    /// True if one more datagram may go to an address that is not known (`UnansweredLimit`).
+    /// True if one more datagram may go to the address of a mark, which is not known
+    /// (`UnansweredLimit`).
     @_noAllocation @_noLocks
-    func mayTry(at now: MonotonicInstant) -> Bool {
+    func mayTry(_ mark: UInt64, at now: MonotonicInstant) -> Bool {
       guard let reference = unsafe reference else { return false }
       let turn = unsafe reference._withUnsafeGuaranteedRef { $0.turn.load(ordering: .relaxed) }
       guard let next = UnansweredLimit.take(turn, at: now.nanoseconds) else { return false }
       // Where another owner has just taken one, this one waits for its next datagram.
       return unsafe reference._withUnsafeGuaranteedRef {
-        $0.turn.compareExchange(expected: turn, desired: next, ordering: .relaxed).exchanged
+        if $0.tried.exchange(mark, ordering: .relaxed) != mark {
+          $0.spent.store(0, ordering: .relaxed)
+        }
+        let isTaken =
+          $0.turn.compareExchange(expected: turn, desired: next, ordering: .relaxed).exchanged
+        if isTaken { $0.spent.add(1, ordering: .relaxed) }
+        return isTaken
       }
     }
 

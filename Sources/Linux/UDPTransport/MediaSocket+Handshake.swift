@@ -57,7 +57,7 @@ extension MediaSocket {
     let mark = AnsweringAddress.mark(of: address.storage)
     let host = AnsweringAddress.hostMark(of: address.storage)
     let isKnown = lentAnswering.isKnown(mark) || lentAnswering.isKnownHost(host)
-    if isKnown || lentAnswering.mayTry(at: now) { send(bytes, to: address) }
+    if isKnown || lentAnswering.mayTry(mark, at: now) { send(bytes, to: address) }
   }
 
   static func send(_ bytes: [UInt8], to address: SocketAddress, by descriptor: CInt) {

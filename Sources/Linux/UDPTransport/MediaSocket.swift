@@ -207,7 +207,7 @@ public struct MediaSocket: PacketTransport, ~Copyable {
       remoteControl = admitted
       isAnswering = true
     }
-    return isAnswering || lentAnswering.mayTry(at: lastLook)
+    return isAnswering || lentAnswering.mayTry(remoteMark, at: lastLook)
   }
 
   /// Turns the reporting of ICMP errors to the receiver on or off.

@@ -242,6 +242,7 @@ final class SIPCall {
         ? "it is not known what certificate it has to show" : "its address is not encrypted"
       return report(.renegotiationFailed(id, reason: reason))
     }
+    description.offerAllCodecs(isRequested: false)
     guard let body = unsafe description.encode(asOffer: true) else { return }
     defer { _ = unsafe mem_deref(body) }
     let code = sending { unsafe sipsess_modify(session, body) }
@@ -416,7 +417,7 @@ final class SIPCall {
       isOffer = false
       agree(on: media, isOffer: true)
     } else {
-      description.offerAllCodecs()
+      description.offerAllCodecs(isRequested: true)
       requests.awaitsAcknowledgement = true
     }
     if let message = unsafe message {

@@ -13,6 +13,8 @@ final class SessionDescription {
   let session: OpaquePointer
   let media: OpaquePointer
   private let encryption: EncryptionOffer?
+  /// All formats, in this side's order of preference.
+  private var ranking = re_formats()
   /// The side that begins the handshake, for all further agreements too; nil without a handshake.
   private var beginner: NegotiatedEncryption.Beginner?
   /// This side's keys; nil where the description may not contain any.
@@ -84,9 +86,11 @@ final class SessionDescription {
         "0-15"
       )
     }
+    unsafe re_formats_save(&ranking, media)
   }
 
   deinit {
+    unsafe re_formats_end(&ranking, media, false)
     _ = unsafe mem_deref(UnsafeMutableRawPointer(session))
   }
 
@@ -212,9 +216,13 @@ final class SessionDescription {
     )
   }
 
-  /// Makes the next offer name every codec again, as for an offer that the far side requests.
-  func offerAllCodecs() {
-    unsafe re_description_offer_all(media)
+  /// Makes the next offer name every codec again: an answer binds its own exchange alone (RFC 3264
+  /// section 8).
+  ///
+  /// Those in use come first unless the far side requests the offer, perhaps for another phone.
+  func offerAllCodecs(isRequested: Bool) {
+    // Without memory they stay as they are.
+    _ = unsafe re_description_offer_all(media, &ranking, !isRequested)
   }
 
   /// Returns the media that an answer to an offer would agree on; nil if no answer is possible.

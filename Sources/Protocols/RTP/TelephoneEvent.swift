@@ -60,7 +60,7 @@ package struct TelephoneEvent: Equatable, Sendable, BitwiseCopyable {
 
 /// Sends DTMF digits one after the other, in place of the voice: an update every 20 ms, the end
 /// three times, and a pause between two digits (RFC 4733 section 2.5.1).
-package struct TelephoneEventSender: ~Copyable {
+package struct TelephoneEventSender: BitwiseCopyable, Sendable {
   /// Duration of a digit, in frames at 48 kHz.
   package static var toneFrames: FrameCount { @_noAllocation @_noLocks get { 4_800 } }
   /// Pause after a digit, in frames at 48 kHz.
@@ -80,7 +80,7 @@ package struct TelephoneEventSender: ~Copyable {
     case nothing
   }
 
-  private var keys = FixedArray<UInt8>(repeating: 0, count: 64)
+  private var keys = SIMD64<UInt8>(repeating: 0)
   private var first = 0
   private var count = 0
   private var began: RTPTimestamp?
@@ -102,6 +102,15 @@ package struct TelephoneEventSender: ~Copyable {
     keys[(first + count) % Self.capacity] = code
     count += 1
     return true
+  }
+
+  /// Goes on where the sender of another stream has stopped, which may be in the middle of a digit;
+  /// digits of this one come after its own.
+  @_noAllocation @_noLocks
+  package mutating func follow(_ former: TelephoneEventSender) {
+    let own = self
+    self = former
+    for place in 0..<own.count { _ = press(own.keys[(own.first + place) % Self.capacity]) }
   }
 
   /// Returns the packet to send for the next `frames` at 48 kHz, which begin at `timestamp`.
@@ -154,7 +163,7 @@ package struct TelephoneEventSender: ~Copyable {
 }
 
 /// Receives each DTMF digit once, however many of its packets arrive or are lost.
-package struct TelephoneEventReceiver: Sendable {
+package struct TelephoneEventReceiver: BitwiseCopyable, Sendable {
   /// Largest distance of a late packet's event before the latest event, in event ticks: 5 s at
   /// 8 kHz.
   private static var latestTicks: Int { @_noAllocation @_noLocks get { 40_000 } }
@@ -178,6 +187,11 @@ package struct TelephoneEventReceiver: Sendable {
   package mutating func restart() {
     latest = nil
     earlier = (nil, nil, nil)
+  }
+
+  /// Takes over the events of another receiver, whose timestamps go on.
+  package mutating func follow(_ former: TelephoneEventReceiver) {
+    (latest, earlier) = (former.latest, former.earlier)
   }
 
   /// Handles a packet of the event that began at `timestamp`; returns the code of a new event, else

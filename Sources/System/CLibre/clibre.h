@@ -629,19 +629,51 @@ static inline void re_formats_end(struct re_formats *formats, struct sdp_media *
   formats->count = 0;
 }
 
-/* Offers every format again whose number no other has taken. */
-static inline void re_description_offer_all(struct sdp_media *media) {
-  const struct list *formats = sdp_media_format_lst(media, true);
+static inline bool re_is_number_taken(const struct list *formats, const struct sdp_format *but, int number) {
+  for (struct le *entry = list_head(formats); entry; entry = entry->next) {
+    const struct sdp_format *format = (const struct sdp_format *)entry->data;
+    if (format != but && format->pt == number) return true;
+  }
+  return false;
+}
+
+/* Offers every format again, in the order of `ranking`; those in use come first if `current_first`. A format whose number
+   another one in use has taken gets a free one, and redundant payloads name the number of their voice. */
+static inline int re_description_offer_all(struct sdp_media *media, const struct re_formats *ranking, bool current_first) {
+  struct list *formats = (struct list *)sdp_media_format_lst(media, true);
+  for (int round = 0; round < 2; round++) {
+    for (size_t i = 0; i < ranking->count; i++) {
+      struct sdp_format *format = ranking->saved[i].format;
+      if (current_first ? format->sup == (round == 1) : round == 1) continue;
+      list_unlink(&format->le);
+      list_append(formats, &format->le, format);
+    }
+  }
+  const struct sdp_format *voice = NULL;
   for (struct le *entry = list_head(formats); entry; entry = entry->next) {
     struct sdp_format *format = (struct sdp_format *)entry->data;
-    bool is_taken = false;
-    if (format->sup) continue;
-    for (struct le *other = list_head(formats); other; other = other->next) {
-      const struct sdp_format *taken = (const struct sdp_format *)other->data;
-      if (taken->sup && taken->pt == format->pt) is_taken = true;
+    int number = format->pt;
+    if (!format->sup && re_is_number_taken(formats, format, number))
+      for (number = 96; number < 127 && re_is_number_taken(formats, format, number); number++)
+        ;
+    if (number != format->pt) {
+      char *id = NULL;
+      int code = re_sdprintf(&id, "%d", number);
+      if (code) return code;
+      mem_deref(format->id);
+      format->id = id;
+      format->pt = number;
     }
-    format->sup = !is_taken;
+    format->sup = true;
+    if (!str_casecmp(format->name, "opus")) voice = format;
   }
+  for (struct le *entry = list_head(formats); voice && entry; entry = entry->next) {
+    struct sdp_format *format = (struct sdp_format *)entry->data;
+    if (!re_is_redundancy(format)) continue;
+    int code = sdp_format_set_params(format, "%d/%d", voice->pt, voice->pt);
+    if (code) return code;
+  }
+  return 0;
 }
 
 static inline int re_remote_address(const struct sdp_media *media, char *buffer, size_t capacity,

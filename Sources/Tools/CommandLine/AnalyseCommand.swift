@@ -212,7 +212,7 @@ struct StreamReport {
       rows.append(
         (stream.duration > CallForecast.longestSeconds
           ? "  a call there in the first minute: " : "  a call there: ")
-          + "\(number(call.delay)) ms from mouth to ear, "
+          + "\(number(call.delay)) ms from mouth to ear in the median, "
           + "\(number(call.concealed)) % concealed"
       )
     }

@@ -107,6 +107,7 @@ struct SimulationReport {
       silent > Self.usualSilence ? [("silentMs", "the loudspeaker stood still", silent)] : []
     return [
       ("meanMs", "mouth to ear, mean", meanDelay),
+      ("medianMs", "mouth to ear, median", medianDelay),
       ("percentile95Ms", "mouth to ear, 95th percentile", percentile(0.95)),
       ("targetMs", "playout target, mean", targetSum / Double(max(1, observed))),
       ("concealedMs", "concealed in all", milliseconds(stream?.concealedFrames)),

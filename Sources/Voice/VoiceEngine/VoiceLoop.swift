@@ -202,11 +202,12 @@ final class VoiceLoop<
   }
 
   // The first frame of what was read now was sampled after all that was captured before; a period
-  // later it could be read.
+  // later it could be read. What comes out of the filters was sampled by their delay earlier.
   private func noteReading(_ frames: FrameCount, at read: MonotonicInstant) {
     let pending = device.captureRate.nanoseconds(of: device.pendingFrames() + frames)
     let sampled = SampleRate.voice.nanoseconds(of: Int(report.statistics.capturedFrames))
-    let origin = read.nanoseconds - pending - sampled
+    let delay = microphone.chain.delayNanoseconds
+    let origin = read.nanoseconds - pending - sampled - delay
     report.statistics.captureOrigin = min(report.statistics.captureOrigin, origin)
     guard trace != nil else { return }
     microphone.clock.update(

@@ -20,11 +20,23 @@ package struct CodecNews: Equatable, Sendable {
   }
 }
 
+/// Latest digits of a far side, which the next stream takes over: a digit may go on while the call
+/// changes its codec or its address.
+struct DigitHistory: BitwiseCopyable, Sendable {
+  /// Source of the digits; nil before there is one.
+  var ssrc: UInt32?
+  var receiver = TelephoneEventReceiver()
+  var otherReceiver = TelephoneEventReceiver()
+}
+
 /// Queue of received DTMF digits and of notices that the far side sends another agreed codec, at
 /// most 16 in all.
 struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var otherReceiver: TelephoneEventReceiver
+  private var ssrc: UInt32?
+  /// Source of `history`, while no packet of this stream has come.
+  private var former: UInt32?
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
   /// Packets of another codec since the last one of the stream's own.
@@ -45,11 +57,28 @@ struct DigitInbox: ~Copyable {
     otherReceiver = TelephoneEventReceiver(ticksPerEventTick: ticksPerOther)
   }
 
-  /// Notes that the far side starts its timestamps anew.
+  /// The digits that are known, for the stream that follows.
+  var history: DigitHistory {
+    DigitHistory(ssrc: ssrc ?? former, receiver: receiver, otherReceiver: otherReceiver)
+  }
+
+  /// Takes over what the stream before this one has heard, unless this one has heard something.
+  mutating func follow(_ history: DigitHistory) {
+    guard ssrc == nil, let source = history.ssrc else { return }
+    former = source
+    receiver.follow(history.receiver)
+    otherReceiver.follow(history.otherReceiver)
+  }
+
+  /// Notes that the far side starts its timestamps anew, as the source `ssrc`.
   @_noAllocation @_noLocks
-  mutating func restart() {
-    receiver.restart()
-    otherReceiver.restart()
+  mutating func restart(_ ssrc: UInt32) {
+    // The first packet of this stream may be in the middle of a digit that is known.
+    if former == nil || former != ssrc {
+      receiver.restart()
+      otherReceiver.restart()
+    }
+    (self.ssrc, former) = (ssrc, nil)
   }
 
   /// Processes a packet of an event; `isOther` is true for one at the other rate.

@@ -38,7 +38,7 @@ package struct VoiceStream: ~Copyable {
   package private(set) var voice: VoiceReceiver
   private var mediaClock: MediaClock
   private var lastReceived: MonotonicInstant?
-  private var digits: DigitInbox
+  var digits: DigitInbox
 
   /// Creates a stream that has sent and received nothing.
   ///
@@ -333,7 +333,7 @@ package struct VoiceStream: ~Copyable {
       arrivals.begin(at: first)
       voice.restart()
       mediaClock.restart()
-      digits.restart()
+      digits.restart(header.ssrc)
       control.restart()
     case .member(let extended):
       sequence = extended

@@ -164,7 +164,7 @@ extension SIPCall {
   // MARK: Early dialogs
 
   /// Maximum number of early dialogs, more than phones that ring in one call.
-  private static let earlyDialogLimit = 8
+  private static let earlyDialogLimit = 64
 
   /// Notes the early dialog of a provisional response, whose sender may send requests from now on.
   @unsafe

@@ -166,7 +166,7 @@ package struct CapturedStream: Sendable {
     var before: RTPFlow.Packet?
     for (place, packet) in flow.packets.enumerated()
     where !events.contains(packet.payloadType) && !timeline.copies.contains(place)
-      && !timeline.strays.contains(place)
+      && !timeline.strays.contains(place) && !timeline.keepAlives.contains(place)
     {
       defer { before = packet }
       if timeline.jumps.contains(place) { continue }

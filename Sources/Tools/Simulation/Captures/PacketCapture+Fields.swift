@@ -5,15 +5,16 @@ import Foundation
 /// Among these are files with several link types, Wi-Fi and fragments.
 extension PacketCapture {
   /// Returns the arguments with which `tshark` prints a file for `add(line:)`, one line per
-  /// datagram.
+  /// datagram, or part of a TCP connection.
   package static func fieldArguments(of path: String) -> [String] {
     let fields = [
       "frame.time_epoch", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.srcport", "udp.dstport",
       "udp.length", "sll.pkttype", "udp.payload", "frame.protocols", "frame.packet_flags_direction",
+      "tcp.payload",
     ]
     return [
-      "-r", path, "-n", "-Y", "udp and not icmp and not icmpv6", "-T", "fields", "-E",
-      "occurrence=a", "-E", "aggregator=;",
+      "-r", path, "-n", "-Y", "(udp or tcp.payload) and not icmp and not icmpv6", "-T", "fields",
+      "-E", "occurrence=a", "-E", "aggregator=;",
     ]
       + fields.flatMap { ["-e", $0] }
   }
@@ -21,10 +22,12 @@ extension PacketCapture {
   /// Notes that the file ends within a packet.
   package mutating func noteCut() { isCutOff = true }
 
-  /// Adds a line of these fields; a line without a datagram is ignored.
+  /// Adds a line of these fields; one without a datagram or part of a connection is ignored.
   package mutating func add(line: Substring) {
     let all = line.split(separator: "\t", omittingEmptySubsequences: false)
-    guard all.count == 12 else { return }
+    guard all.count == 13 else { return }
+    // A session description may be in it.
+    if all[5].isEmpty { return described.note(Self.bytes(all[12])[...]) }
     // A frame of Wi-Fi may hold several datagrams side by side (A-MSDU); of tunnels the inmost
     // counts.
     let count = max(1, all[10].split(separator: ":").count { $0 == "llc" })
@@ -44,27 +47,31 @@ extension PacketCapture {
       let destination = Self.endpoint(fields[2], fields[4], fields[6], within: fields[10]),
       let length = Int(fields[7]), length > 8
     else { return }
-    var payload: [UInt8] = []
-    var high: UInt8?
-    for digit in fields[9].utf8 {
-      guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { continue }
-      if let first = high {
-        payload.append(first << 4 | UInt8(value))
-        high = nil
-      } else {
-        high = UInt8(value)
-      }
-    }
     add(
       CapturedDatagram(
         source: source,
         destination: destination,
-        payload: payload[...],
+        payload: Self.bytes(fields[9])[...],
         length: length - 8,
         isOutgoing: ["0": false, "4": true][fields[8]] ?? Self.isOutgoing(byFlags: fields[11])
       ),
       at: time
     )
+  }
+
+  private static func bytes(_ text: Substring) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for digit in text.utf8 {
+      guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { continue }
+      if let first = high {
+        bytes.append(first << 4 | UInt8(value))
+        high = nil
+      } else {
+        high = UInt8(value)
+      }
+    }
+    return bytes
   }
 
   // Inbound is 1, outbound 2, as a decimal or hexadecimal number.

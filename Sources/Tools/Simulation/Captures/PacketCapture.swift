@@ -41,7 +41,7 @@ package struct PacketCapture {
 
   private var flows: [RTPFlow.Key: Int] = [:]
   private var sources: [RTPFlow] = []
-  private var described = DescribedFormats()
+  var described = DescribedFormats()
   /// Receiver reports by the SSRC that they are about, and by the hosts between which they were
   /// sent.
   private var reports: [UInt32: [Way: CapturedStream.Report]] = [:]

@@ -29,6 +29,9 @@ struct StreamTimeline {
   private(set) var jumps: Set<Int> = []
   /// Indices in the flow of packets that fit nowhere by their numbers and their timestamps.
   private(set) var strays: Set<Int> = []
+  /// Indices in the flow of packets that repeat the timestamp before them after a pause, to keep a
+  /// router's port open: they tell no delay.
+  private(set) var keepAlives: Set<Int> = []
   /// Number of packets that came after one with a higher number.
   private(set) var reordered = 0
   /// Deviation of the sender's clock from the capture's, in parts per million, positive if it is
@@ -68,6 +71,11 @@ struct StreamTimeline {
   private static let longestStall = 60_000.0
   /// Time in milliseconds that has to follow a stall, to tell that its delay is for good.
   private static let shortestRest = 2_000.0
+
+  /// Pause, in nanoseconds, after which a repeated timestamp is that of a keep-alive.
+  ///
+  /// The packets of a picture, which share a timestamp, follow each other at once.
+  private static let keepAlivePause: Int64 = 200_000_000
 
   /// Most packets that an outage may lose, six hours of 20 ms; more are another beginning.
   private static let longestOutage = 1_100_000
@@ -289,7 +297,13 @@ struct StreamTimeline {
       }
       let arrival = Double(packet.arrival) / 1e6
       var departure = before?.departure ?? arrival
-      let isTimed = !events.contains(packet.payloadType)
+      var isTimed = !events.contains(packet.payloadType)
+      if isTimed, let (other, _) = before, packet.timestamp == other.timestamp,
+        packet.arrival &- other.arrival > Self.keepAlivePause
+      {
+        keepAlives.insert(place)
+        isTimed = false
+      }
       if !isTimed {
         if let (other, then) = before {
           departure = then + Double(packet.arrival &- other.arrival) / 1e6

@@ -10,6 +10,10 @@ package struct SendingPosition: BitwiseCopyable, Sendable {
   var bytesSent: Int64
   /// Instant to which `timestamp` belongs.
   var instant: MonotonicInstant
+  /// Digits that are not sent yet, the first of them perhaps in part.
+  var digits: TelephoneEventSender
+  /// Digits of the far side that are known already.
+  var digitsHeard = DigitHistory()
 }
 
 // SAFETY: the position belongs to the stream that took the source: an atomic flag lets one do so.
@@ -70,10 +74,15 @@ package final class SendingSource: @unchecked Sendable {
 
 extension VoiceStream {
   /// Returns the position of the stream's source at `now`.
-  package func position(at now: MonotonicInstant) -> SendingPosition { sender.position(at: now) }
+  package func position(at now: MonotonicInstant) -> SendingPosition {
+    var position = sender.position(at: now)
+    position.digitsHeard = digits.history
+    return position
+  }
 
   /// Continues as the source of another stream that ended at `position`.
   package mutating func resume(from position: SendingPosition, at now: MonotonicInstant) {
     sender.resume(from: position, at: now)
+    digits.follow(position.digitsHeard)
   }
 }

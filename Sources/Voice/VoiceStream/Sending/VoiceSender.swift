@@ -75,7 +75,8 @@ struct VoiceSender: ~Copyable {
       timestamp: timestamp.advanced(by: pendingFrames / framesPerTick),
       packetsSent: sentBySource.packets,
       bytesSent: sentBySource.bytes,
-      instant: now
+      instant: now,
+      digits: digits
     )
   }
 
@@ -88,6 +89,7 @@ struct VoiceSender: ~Copyable {
     timestamp = position.timestamp.advanced(by: frames / framesPerTick)
     packetsBefore = position.packetsSent
     bytesBefore = position.bytesSent
+    if configuration.sendEventPayloadType != nil { digits.follow(position.digits) }
   }
 
   /// False while pushed frames are not sent: the stream may not send, or sends DTMF digits.
