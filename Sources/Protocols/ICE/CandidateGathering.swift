@@ -55,11 +55,17 @@ extension ICEAgent {
     isRelayAwaited = false
     guard !candidates.contains(where: { $0.address == address }) else { return [] }
     candidates.append(ICECandidate(.relayed, address, related: hosts.first))
-    if case .gathering = phase { return endGathering(at: now) }
-    isRelayLate = true
-    guard case .checking = phase, let remote else { return [] }
-    pair(withAllOf: remote, at: now)
-    return check(at: now)
+    switch phase {
+    case .gathering: return endGathering(at: now)
+    case .gathered: isRelayLate = true
+    case .checking:
+      isRelayLate = true
+      guard let remote else { break }
+      pair(withAllOf: remote, at: now)
+      return check(at: now)
+    case .idle, .connected, .failed: break
+    }
+    return []
   }
 
   /// Offers a relayed address that came after this side's description, unless a check has

@@ -67,6 +67,8 @@ extension ICEAgent {
   /// To be called before the description of a far side that has restarted is handled.
   package mutating func restart(with credentials: ICECredentials) {
     self.credentials = credentials
+    // The answer that follows has all candidates.
+    isRelayLate = false
     forgetChecks()
   }
 

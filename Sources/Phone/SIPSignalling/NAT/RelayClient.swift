@@ -32,8 +32,9 @@ final class RelayClient {
   private(set) var bridge: SocketAddress?
   /// The far side that the voice is relayed to; nil while the voice takes another path.
   var farSide: SocketAddress?
-  private var client: OpaquePointer?
-  private var socket: OpaquePointer?
+  /// Requests for an address that may still be answered, oldest first; before them the one that has
+  /// got the address.
+  private var requests: [AllocationRequest] = []
   private var connection: OpaquePointer?
   private var secured: OpaquePointer?
   private var context: OpaquePointer?
@@ -44,11 +45,12 @@ final class RelayClient {
   private var pending: [UInt8] = []
   private var isAllocated = false
   private let retryTimer = LoopTimer()
+  private let dropTimer = LoopTimer()
   private var attempts = 0
   private var isOver = false
 
-  /// Number of requests by UDP, each from another port and after `patience` without an answer to
-  /// the one before: libre waits longer before each repetition, and losses come in bursts.
+  /// Number of requests by UDP, each from another port and after `patience` without an address by
+  /// those before: libre waits longer before each repetition, and losses come in bursts.
   private static let attemptLimit = 5
   private static let patience: Int64 = 2_000_000_000
 
@@ -95,17 +97,12 @@ final class RelayClient {
   func close() {
     isOver = true
     retryTimer.cancel()
-    release()
+    for request in requests { request.release() }
+    requests = []
     unsafe secured = OpaquePointer(mem_deref(UnsafeMutableRawPointer(secured)))
     unsafe connection = OpaquePointer(mem_deref(UnsafeMutableRawPointer(connection)))
     unsafe context = OpaquePointer(mem_deref(UnsafeMutableRawPointer(context)))
     unsafe voice = OpaquePointer(mem_deref(UnsafeMutableRawPointer(voice)))
-  }
-
-  // Releasing the client says to the server that the address is free.
-  private func release() {
-    unsafe client = OpaquePointer(mem_deref(UnsafeMutableRawPointer(client)))
-    unsafe socket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(socket)))
   }
 
   private func fail(_ reason: String) {
@@ -122,21 +119,23 @@ final class RelayClient {
       let time = MonotonicClock.now().advanced(byNanoseconds: Self.patience)
       retryTimer.start(for: time) { [weak self] in self?.retry() }
     }
+    let request = AllocationRequest(self)
+    requests.append(request)
     let code = unsafe re_relay_socket(
-      &socket,
+      &request.socket,
       nil,
-      { unsafe RelayClient.from($2)?.gotDatagram($1, from: $0) },
-      pointer
+      { unsafe AllocationRequest.from($2)?.owner.gotDatagram($1, from: $0) },
+      request.pointer
     )
     return code == 0
-      ? unsafe allocate(CInt(IPPROTO_UDP), UnsafeMutableRawPointer(socket)) : code
+      ? unsafe allocate(CInt(IPPROTO_UDP), UnsafeMutableRawPointer(request.socket), by: request)
+      : code
   }
 
+  // The ones before go on: the server may have an address for them, and not for another one.
   private func retry() {
     guard !isOver, !isAllocated else { return }
-    release()
-    let code = listen()
-    if code != 0 { fail(SIPError.text(code)) }
+    if listen() != 0 { requests.removeLast().release() }
   }
 
   private func connect(_ identity: Identity?) -> CInt {
@@ -164,7 +163,13 @@ final class RelayClient {
 
   private func connected() {
     guard !isOver else { return }
-    let code = unsafe allocate(CInt(IPPROTO_TCP), UnsafeMutableRawPointer(connection))
+    let request = AllocationRequest(self)
+    requests.append(request)
+    let code = unsafe allocate(
+      CInt(IPPROTO_TCP),
+      UnsafeMutableRawPointer(connection),
+      by: request
+    )
     if code != 0 { fail(SIPError.text(code)) }
   }
 
@@ -172,10 +177,14 @@ final class RelayClient {
   // waits, and then on for as long as libre does by itself: refreshes outlive an outage.
   private static let repetitions = stun_conf(rto: 100, rc: 9, rm: 140, ti: 39_500, tos: 0)
 
-  private func allocate(_ transport: CInt, _ carrier: UnsafeMutableRawPointer?) -> CInt {
+  private func allocate(
+    _ transport: CInt,
+    _ carrier: UnsafeMutableRawPointer?,
+    by request: AllocationRequest
+  ) -> CInt {
     var repetitions = Self.repetitions
     return unsafe turnc_alloc(
-      &client,
+      &request.client,
       &repetitions,
       transport,
       carrier,
@@ -184,12 +193,22 @@ final class RelayClient {
       server.login,
       server.password,
       UInt32(TURN_DEFAULT_LIFETIME),
-      { unsafe RelayClient.from($6)?.gotAnswer($0, $1, $2, $3) },
-      pointer
+      {
+        guard let request = unsafe AllocationRequest.from($6) else { return }
+        unsafe request.owner.gotAnswer(to: request, $0, $1, $2, $3)
+      },
+      request.pointer
     )
   }
 
+  // A request is released after the callback, in which libre still uses it.
+  private func drop(_ request: AllocationRequest) {
+    requests.removeAll { $0 === request }
+    dropTimer.start(for: MonotonicClock.now()) { request.release() }
+  }
+
   private func gotAnswer(
+    to request: AllocationRequest,
     _ code: CInt,
     _ status: UInt16,
     _ reason: UnsafePointer<CChar>?,
@@ -197,9 +216,14 @@ final class RelayClient {
   ) {
     guard !isOver else { return }
     if code == 0, status == 0, let address = unsafe SocketAddress(libre: relayed) {
+      guard !isAllocated else { return drop(request) }
       isAllocated = true
+      // Others go on until their answer, so that the server learns that their address is free.
+      requests.removeAll { $0 === request }
+      requests.insert(request, at: 0)
       return report(.allocated(address))
     }
+    if requests.count > 1, request !== requests.first || !isAllocated { return drop(request) }
     // It relays, but not to each address: private ones, for example, may be forbidden. That it has
     // gone is noticed by the checks.
     if isAllocated, status != 437 { return }
@@ -224,12 +248,14 @@ final class RelayClient {
   /// Sends a message to a far side; its buffer has room for headers in front of the message.
   @unsafe
   func send(_ message: UnsafeMutablePointer<mbuf>?, to address: SocketAddress) {
-    guard let client = unsafe client, var peer = address.inLibre else { return }
+    guard let request = requests.first, let client = unsafe request.client,
+      var peer = address.inLibre
+    else { return }
     // What comes from there is let through from now on.
     unsafe turnc_add_chan(client, &peer, nil, nil)
     if server.transport == .udp {
       // The client is a layer of the socket's, which puts what it sends into messages of TURN.
-      unsafe udp_send(socket, &peer, message)
+      unsafe udp_send(request.socket, &peer, message)
     } else {
       unsafe turnc_send(client, &peer, message)
     }
@@ -278,7 +304,7 @@ final class RelayClient {
       let buffer = unsafe re_relay_buffer(pending, length)
       pending.removeFirst(frame)
       var source = sa()
-      if unsafe turnc_recv(client, &source, buffer) == 0,
+      if unsafe turnc_recv(requests.first?.client, &source, buffer) == 0,
         let peer = unsafe SocketAddress(libre: &source)
       {
         unsafe deliver(buffer, from: peer)
@@ -286,5 +312,35 @@ final class RelayClient {
       _ = unsafe mem_deref(buffer)
     }
     if pending.count > Self.pendingLimit { fail("what it sends is no TURN") }
+  }
+}
+
+/// A request for a relayed address, with the port of this machine that it is sent from by UDP.
+///
+/// **Thread safety:** the event loop's thread only; libre's callbacks run there too. **Ownership:**
+/// `RelayClient` owns it; libre holds unretained pointers to it, which `release` takes back.
+@safe
+private final class AllocationRequest {
+  unowned let owner: RelayClient
+  var client: OpaquePointer?
+  var socket: OpaquePointer?
+
+  init(_ owner: RelayClient) { self.owner = owner }
+
+  deinit {
+    release()
+  }
+
+  var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+  @unsafe
+  static func from(_ pointer: UnsafeMutableRawPointer?) -> AllocationRequest? {
+    unsafe pointer.map { unsafe Unmanaged<AllocationRequest>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Ends the request; a server that has allocated an address learns that it is free.
+  func release() {
+    unsafe client = OpaquePointer(mem_deref(UnsafeMutableRawPointer(client)))
+    unsafe socket = OpaquePointer(mem_deref(UnsafeMutableRawPointer(socket)))
   }
 }
