@@ -43,6 +43,48 @@ struct CaptureKeepAliveTests {
     #expect(stream.delay(1) < 5 && stream.jitter.most < 5 && stream.lost == 0)
   }
 
+  /// A minute of voice that arrives `times` as fast as it was said.
+  private func replayed(_ times: Double) -> PacketCapture {
+    var capture = PacketCapture()
+    for packet in 0..<3_000 {
+      let payload = Self.rtp(0, packet, 160 * packet, bytes: 160)
+      let datagram = CapturedDatagram(
+        source: Self.far,
+        destination: Self.own,
+        payload: payload[...],
+        length: payload.count
+      )
+      capture.add(datagram, at: 1_000_000_000 + Int64(Double(packet) * 20_000_000 / times))
+    }
+    return capture
+  }
+
+  /// Replays at another speed, and conversions without times, measure no network.
+  @Test(arguments: [10.0, 500, 20_000]) func hurriedPacketsTellNoDelay(times: Double) throws {
+    let stream = try #require(replayed(times).streams().first)
+    #expect(!stream.hasDelays && stream.summary.contains("not known"), "\(stream.summary)")
+    let inTime = try #require(replayed(1).streams().first)
+    #expect(inTime.hasDelays)
+  }
+
+  /// The timestamps stand still in a hold, after which one side soon hangs up: nothing has queued.
+  @Test(arguments: [3.0, 20]) func holdBeforeTheEndIsNoDelay(hold: Double) throws {
+    var capture = PacketCapture()
+    for packet in 0..<3_075 {
+      let payload = Self.rtp(0, packet, 160 * packet, bytes: 160)
+      let datagram = CapturedDatagram(
+        source: Self.far,
+        destination: Self.own,
+        payload: payload[...],
+        length: payload.count
+      )
+      let seconds = Double(packet) / 50 + (packet < 3_000 ? 0 : hold) + Double(packet % 3) / 1_000
+      capture.add(datagram, at: 1_000_000_000 + Int64(seconds * 1e9))
+    }
+    let stream = try PacketCapture.choose(among: capture.streams(), named: nil)
+    #expect(stream.delay(1) < 5 && stream.beginnings == 2)
+  }
+
   /// A description in a TCP connection, as tshark prints its packets.
   @Test func descriptionsInLinesOfTsharkAreRead() {
     func hex(_ bytes: [UInt8]) -> String {

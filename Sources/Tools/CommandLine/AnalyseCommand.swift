@@ -185,7 +185,7 @@ struct StreamReport {
           : "not known"),
       "  longest pause \(number(stream.longestGap)) ms",
       "  delay beyond the fastest: "
-        + (stream.hasDelays ? delays : "not known, as the timestamps do not advance evenly"),
+        + (stream.hasDelays ? delays : "not known, as timestamps and times do not agree"),
       "  the sender's clock: "
         + (stream.skew.map { String(format: "%+.1f ppm", $0) } ?? "not known"),
     ]

@@ -97,16 +97,31 @@ package struct CapturedStream: Sendable {
     // One that is so far off counts something else than its type says.
     let isOther = abs(timeline.skew ?? 0) > Self.wildSkew
     let scale = isOther ? 1 / max(1e-6, 1 - (timeline.skew ?? 0) / 1e6) : 1
-    jitter = Self.jitter(of: flow, events: events, rates.mapValues { Double($0) * scale }, timeline)
+    let isHurried = Self.isHurried(timeline, format: formats[0].format)
+    jitter =
+      isHurried
+      ? (0, 0)
+      : Self.jitter(of: flow, events: events, rates.mapValues { Double($0) * scale }, timeline)
     let all = timeline.entries.filter(\.isTimed).map { $0.arrival - $0.departure }.sorted()
     // Timestamps that jump again and again count nothing.
     let isRandom = timeline.beginnings > 20 && 10 * timeline.beginnings > timeline.entries.count
-    delays = isRandom ? [] : all.map { $0 - all[0] }
+    let isStill = 2 * timeline.keepAlives.count > timeline.entries.count
+    delays = isRandom || isHurried || isStill ? [] : all.map { $0 - all[0] }
   }
 
   /// Deviation in parts per million beyond that of any crystal: such timestamps count at another
   /// rate.
   private static let wildSkew = 20_000.0
+
+  // A codec of a known clock has spoken eight times as long as its packets took, as after a replay
+  // or a conversion without times: they are no network's. Some phones count six times too fast.
+  private static func isHurried(_ timeline: StreamTimeline, format: MediaFormat) -> Bool {
+    guard [.payloadType, .description, .user].contains(format.origin),
+      let first = timeline.entries.first, let last = timeline.entries.last
+    else { return false }
+    let spoken = (last.departure - first.departure) / max(1e-6, 1 + timeline.levelledSlope)
+    return spoken > max(2_000, 8 * (last.arrival - first.arrival))
+  }
 
   // Packets at once, and then a pause that is always the same.
   private static func areBlocks(_ gaps: [Double]) -> Bool {
@@ -115,7 +130,8 @@ package struct CapturedStream: Sendable {
     return pauses[pauses.count * 9 / 10] - pauses[pauses.count / 10] < 2
   }
 
-  /// False if the timestamps stand still, run backwards or are random, and so tell no delays.
+  /// False if the timestamps stand still, run backwards, are random or far from the times of
+  /// arrival, and so tell no delays.
   package var hasDelays: Bool { !delays.isEmpty }
 
   /// Returns the delay beyond the fastest packet's, in milliseconds, within which a share of the
@@ -199,7 +215,7 @@ package struct CapturedStream: Sendable {
     let late =
       hasDelays
       ? String(format: "jitter %.2f ms, delay up to %.1f ms (95 %%)", jitter.mean, delay(0.95))
-      : "jitter and delay not known, as the timestamps do not advance evenly"
+      : "jitter and delay not known, as timestamps and times do not agree"
     let ssrc = String(format: "0x%08x", self.ssrc)
     return "\(number): \(source) to \(destination), SSRC \(ssrc), \(known), \(figures)\(late)"
   }

@@ -13,7 +13,8 @@ extension PacketCapture {
       "tcp.payload",
     ]
     return [
-      "-r", path, "-n", "-Y", "(udp or tcp.payload) and not icmp and not icmpv6", "-T", "fields",
+      "-r", path, "-n", "-Y",
+      "(udp or tcp.payload contains \"m=audio\") and not icmp and not icmpv6", "-T", "fields",
       "-E", "occurrence=a", "-E", "aggregator=;",
     ]
       + fields.flatMap { ["-e", $0] }

@@ -15,7 +15,7 @@ package struct PacketCapture {
     case unknown(String, among: [String])
     /// Several streams match.
     case ambiguous([String])
-    /// The stream has no delays: all its packets have the same time, or its timestamps do not
+    /// The stream has no delays: its packets have no times of a network, or its timestamps do not
     /// advance.
     case untimed(String)
 

@@ -72,6 +72,9 @@ struct StreamTimeline {
   /// Time in milliseconds that has to follow a stall, to tell that its delay is for good.
   private static let shortestRest = 2_000.0
 
+  /// Number of packets after a stall whose equal delay shows that no queue drains.
+  private static let steadyCount = 10
+
   /// Pause, in nanoseconds, after which a repeated timestamp is that of a keep-alive.
   ///
   /// The packets of a picture, which share a timestamp, follow each other at once.
@@ -391,8 +394,12 @@ struct StreamTimeline {
       guard isChange || abs(difference) > leap else { continue }
       // Back to where it was before a queue.
       if !isChange, difference < 0, recent.least < least(after) + leap { continue }
-      // Too little follows to tell that it is for good.
-      if isStall, entries[index].arrival + Self.shortestRest > entries[entries.count - 1].arrival {
+      // Too little follows to tell that it is for good, unless a queue would have drained.
+      let isSteady =
+        after.count > Self.steadyCount && after[0] - after[after.count - 1] < Self.quietLeap
+      if isStall, !isSteady,
+        entries[index].arrival + Self.shortestRest > entries[entries.count - 1].arrival
+      {
         continue
       }
       shift += difference
