@@ -2,6 +2,7 @@ import Foundation
 import MediaCore
 import RealTime
 import Simulation
+import SpeechDSP
 import Synchronization
 import Testing
 import VoiceStream
@@ -100,7 +101,9 @@ struct VoiceLoopTests {
   /// A voice at another frequency leaves 0.001 with libopus 1.5.
   private static let noTone: Float = 0.002
 
-  init() throws {
+  init() throws { try self.init(EngineSettings()) }
+
+  private init(_ settings: EngineSettings) throws {
     var script = ScriptedSoundCard.Script()
     // 480 frames hold five whole periods of the tone.
     script.sound = (0..<480).map {
@@ -112,7 +115,6 @@ struct VoiceLoopTests {
     var reports = TripleBufferWriter<EngineStatistics>()
     self.reports = Reports(reports.makeReader())
     var changes = RingProducer<DeviceChange<ScriptedHeadset>>(capacity: 2)
-    let settings = EngineSettings()
     loop = try Loop(
       device: ScriptedHeadset(card),
       settings: settings,
@@ -346,6 +348,18 @@ struct VoiceLoopTests {
     #expect(bob.towardsThem.sent - before > 60)
     #expect(bob.level(of: Self.microphone) > 0.05)
     #expect(streams.takeDigits(of: stream) == [], "none was received")
+  }
+
+  /// The first captured frame was sampled by the filters' delay before it is recorded: 5 ms.
+  @Test func captureOriginCountsTheFilters() throws {
+    let origins = try [false, true].map { isFiltered in
+      var settings = EngineSettings(measurement: .observe)
+      settings.filters.noiseSuppression = isFiltered
+      let test = try Self(settings)
+      test.run(milliseconds: 1_000)
+      return try #require(test.reports.newest()).captureOrigin
+    }
+    #expect(abs(origins[0] - origins[1] - 5_000_000) < 100_000, "\(origins)")
   }
 
   @Test func loopReportsTenTimesASecond() throws {

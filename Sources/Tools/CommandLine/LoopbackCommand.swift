@@ -71,7 +71,7 @@ struct LoopbackCommand: AsyncParsableCommand {
 
   private func draw(_ breakdown: StageBreakdown, to path: String) throws {
     do {
-      try breakdown.svg.write(toFile: path, atomically: true, encoding: .utf8)
+      try breakdown.svg.write(toFile: path, atomically: false, encoding: .utf8)
     } catch {
       throw CommandFailure("cannot write \"\(path)\": \(error.localizedDescription)")
     }
@@ -169,6 +169,8 @@ struct LoopbackMeasurement {
 /// Mouth-to-ear delay of each probe, and its parts.
 struct LoopbackReport {
   private let delays: [Double]
+  /// Number of probes that were said and not heard again.
+  let missed: Int
   /// Parts of the delay by stage in milliseconds.
   let stages: [(name: String, milliseconds: Double)]
   private let breakdown: StageBreakdown
@@ -180,17 +182,23 @@ struct LoopbackReport {
     guard let device = measurement.device, let stream = measurement.stream else { return nil }
     let origin = Double(device.playbackOrigin - device.captureOrigin) / 1e6
     var delays: [Double] = []
+    var missed = 0
     for second in 1..<max(2, measurement.captured.count / 48_000) {
       let window = second * 48_000..<(second + 1) * 48_000
       guard let said = ProbeSignal.find(in: measurement.captured, range: window) else { continue }
       let expected = Int(said - origin * 48)
       guard
         let heard = ProbeSignal.find(in: measurement.played, range: expected..<expected + 24_000)
-      else { continue }
+      else {
+        // The last one may come after the end of the recording.
+        missed += expected + 24_000 <= measurement.played.count ? 1 : 0
+        continue
+      }
       delays.append(origin + (heard - said) / 48)
     }
     guard !delays.isEmpty else { return nil }
     self.delays = delays.sorted()
+    self.missed = missed
     breakdown = measurement.breakdown
     let parts = DelayStages(stream, device)
     let conversion = Double(device.captureProcessingNanoseconds) / 1e6
@@ -213,12 +221,13 @@ struct LoopbackReport {
   }
 
   var text: String {
-    let head = String(
+    let figures = String(
       format: "mouth to ear: median %.1f ms, 95th percentile %.1f ms, of %d probes",
       percentile(0.5),
       percentile(0.95),
       delays.count
     )
+    let head = figures + (missed > 0 ? "; \(missed) more were not heard: sound was lost" : "")
     guard breakdown.rows.isEmpty else { return head + "\n" + breakdown.text }
     let rows = stages.map { stage in
       "  " + stage.name.padding(toLength: 36, withPad: " ", startingAt: 0)
@@ -231,7 +240,7 @@ struct LoopbackReport {
   var json: String {
     var fields: [String: JSONValue] = [
       "medianMs": .number(percentile(0.5)), "percentile95Ms": .number(percentile(0.95)),
-      "probes": .count(delays.count),
+      "probes": .count(delays.count), "missedProbes": .count(missed),
     ]
     let stages = stages.map { ($0.name, JSONValue.number($0.milliseconds)) }
     fields["stagesMs"] = .object(Dictionary(uniqueKeysWithValues: stages))
