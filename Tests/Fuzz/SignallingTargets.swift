@@ -72,7 +72,7 @@ func fuzzMessages(_ bytes: [UInt8]) {
   var own = sa()
   _ = unsafe sa_set_str(&own, "192.0.2.1", 5_060)
   _ = unsafe UserAgent.caller(in: message)
-  _ = unsafe UserAgent.assertedCaller(in: message)
+  _ = unsafe UserAgent.assertedParty(in: message, mayBeNumber: true)
   _ = unsafe SIPCall.isIntervalTooShort(message)
   _ = unsafe re_registered_seconds(message, "alice", "\"<urn:uuid:1>\"", &own)
   _ = unsafe re_is_translated(message, &own)

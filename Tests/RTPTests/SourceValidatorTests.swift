@@ -101,7 +101,7 @@ struct SourceValidatorTests {
     #expect(refused == 2)
   }
 
-  @Test func latePacketAfterASilenceChangesNothing() {
+  @Test func latePacketsAfterASilenceChangeNothing() {
     var validator = SourceValidator()
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     for number in [UInt16](100...110) {
@@ -109,10 +109,8 @@ struct SourceValidatorTests {
       now = now.advanced(byNanoseconds: 20_000_000)
     }
     now = now.advanced(byNanoseconds: 300_000_000)
-    #expect(!admitted(validator.judge(ssrc: 1, sequenceNumber: 107, at: now)))
-    let next = validator.judge(ssrc: 1, sequenceNumber: 111, at: now)
-    let reordered = validator.judge(ssrc: 1, sequenceNumber: 108, at: now)
-    for verdict in [next, reordered] {
+    for number in [107, 108, 111, 109] as [UInt16] {
+      let verdict = validator.judge(ssrc: 1, sequenceNumber: number, at: now)
       guard case .member = verdict else {
         Issue.record("\(verdict)")
         continue

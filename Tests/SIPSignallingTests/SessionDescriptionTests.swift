@@ -197,6 +197,9 @@ struct SessionDescriptionTests {
     #expect(agree(description, on: "0", [], isOffer: false)?.codec == .pcmu)
     description.offerAllCodecs(isRequested: false)
     #expect(numbers(description) == "0 96 97 8 102 101")
+    // One that is not answered is repeated as it was.
+    description.offerAllCodecs(isRequested: false)
+    #expect(numbers(description) == "0 96 97 8 102 101")
     #expect(agree(description, on: "0 101", [], isOffer: true)?.codec == .pcmu)
     description.offerAllCodecs(isRequested: true)
     #expect(numbers(description) == "96 97 0 8 102 101")

@@ -89,6 +89,22 @@ struct StreamKeyTests {
     #expect(heard == [1, 2, 3, 4, 5])
   }
 
+  /// After a hold they would come at another time than they were pressed for.
+  @Test(arguments: [(true, 5.0), (false, 0.1)])
+  func digitsOfBeforeAHoldAreNotSent(maySend: Bool, seconds: Double) throws {
+    var configuration = Self.configuration(nil)
+    configuration.maySend = maySend
+    var before = try VoiceStream(configuration)
+    let isTaken = before.press(7)
+    #expect(isTaken)
+    let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    let later = now.advanced(byNanoseconds: Int64(seconds * 1e9))
+    var stream = try VoiceStream(Self.configuration(nil))
+    stream.resume(from: before.position(at: now), at: later)
+    let sendsVoice = stream.sendsVoice
+    #expect(sendsVoice)
+  }
+
   @Test(arguments: [nil, SampleRate(hertz: 8_000)])
   func aLongKeyIsHeardOnce(eventClockRate: SampleRate?) throws {
     var inbox = DigitInbox(ticksPerEventTick: Self.configuration(eventClockRate).ticksPerEventTick)

@@ -56,7 +56,7 @@ final class AnsweringAddress: Sendable {
     func note(_ mark: UInt64) {
       unsafe reference?._withUnsafeGuaranteedRef {
         $0.address.store(mark, ordering: .relaxed)
-        guard $0.tried.load(ordering: .relaxed) == mark else { return }
+        guard $0.tried.load(ordering: .acquiring) == mark else { return }
         let count = $0.spent.exchange(0, ordering: .relaxed)
         guard count > 0 else { return }
         let turn = $0.turn.load(ordering: .relaxed)
@@ -93,8 +93,10 @@ final class AnsweringAddress: Sendable {
       guard let next = UnansweredLimit.take(turn, at: now.nanoseconds) else { return false }
       // Where another owner has just taken one, this one waits for its next datagram.
       return unsafe reference._withUnsafeGuaranteedRef {
-        if $0.tried.exchange(mark, ordering: .relaxed) != mark {
+        // First the number: none that went elsewhere is given back for this address.
+        if $0.tried.load(ordering: .relaxed) != mark {
           $0.spent.store(0, ordering: .relaxed)
+          $0.tried.store(mark, ordering: .releasing)
         }
         let isTaken =
           $0.turn.compareExchange(expected: turn, desired: next, ordering: .relaxed).exchanged

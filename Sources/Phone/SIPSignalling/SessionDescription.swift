@@ -13,7 +13,7 @@ final class SessionDescription {
   let session: OpaquePointer
   let media: OpaquePointer
   private let encryption: EncryptionOffer?
-  /// All formats, in this side's order of preference.
+  /// All formats, in this side's order of preference, and whether they are in use.
   private var ranking = re_formats()
   /// The side that begins the handshake, for all further agreements too; nil without a handshake.
   private var beginner: NegotiatedEncryption.Beginner?
@@ -279,6 +279,7 @@ final class SessionDescription {
       return nil
     }
     claim = agreed.claim
+    unsafe re_formats_note_use(&ranking)
     return agreed
   }
 

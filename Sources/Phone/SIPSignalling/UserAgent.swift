@@ -454,7 +454,7 @@ public actor UserAgent {
       let isDirect = unsafe sip_msg_hdr(message, SIP_HDR_RECORD_ROUTE) == nil
       call.peer = .caller(with: isDirect ? media?.encryption : nil)
     }
-    let asserted = origin == .server ? unsafe Self.assertedCaller(in: message) : nil
+    let asserted = origin == .server ? unsafe Self.assertedParty(in: message) : nil
     let (callerAddress, name) = unsafe asserted ?? Self.caller(in: message)
     continuation.yield(
       .incoming(

@@ -25,6 +25,8 @@ package struct SourceValidator: Sendable {
   ///
   /// Some media servers begin each prompt at 0. Packets that are as late would not be played.
   private static var renumberingSilence: Int64 { @_noAllocation @_noLocks get { 200_000_000 } }
+  /// Number of packets by which others overtake one even before a silence.
+  private static var reordering: Int64 { @_noAllocation @_noLocks get { 8 } }
   /// The longest packet of voice in practice, in nanoseconds.
   private static var longestPacket: Int64 { @_noAllocation @_noLocks get { 60_000_000 } }
   /// The longest time that a packet is in transit, in nanoseconds.
@@ -100,7 +102,7 @@ package struct SourceValidator: Sendable {
       now.nanoseconds(since: lastHeard) >= Self.renumberingSilence
       || expectedAfterJump == sequenceNumber
     if distance > Self.maximumDropout || distance < -Self.maximumMisorder
-      || distance <= 0 && isAfterSilence
+      || distance < -Self.reordering && isAfterSilence
     {
       // Two packets in order after the jump: the sender restarted its numbering.
       if let expected = expectedAfterJump, expected == sequenceNumber {

@@ -189,6 +189,13 @@ package struct TelephoneEventReceiver: BitwiseCopyable, Sendable {
     earlier = (nil, nil, nil)
   }
 
+  /// True if one of the last four events began at `timestamp`.
+  @_noAllocation @_noLocks
+  package func knows(_ timestamp: RTPTimestamp) -> Bool {
+    latest?.began == timestamp || earlier.0 == timestamp || earlier.1 == timestamp
+      || earlier.2 == timestamp
+  }
+
   /// Takes over the events of another receiver, whose timestamps go on.
   package mutating func follow(_ former: TelephoneEventReceiver) {
     (latest, earlier) = (former.latest, former.earlier)

@@ -637,6 +637,11 @@ static inline bool re_is_number_taken(const struct list *formats, const struct s
   return false;
 }
 
+/* Notes in a ranking which formats are in use. */
+static inline void re_formats_note_use(struct re_formats *ranking) {
+  for (size_t i = 0; i < ranking->count; i++) ranking->saved[i].sup = ranking->saved[i].format->sup;
+}
+
 /* Offers every format again, in the order of `ranking`; those in use come first if `current_first`. A format whose number
    another one in use has taken gets a free one, and redundant payloads name the number of their voice. */
 static inline int re_description_offer_all(struct sdp_media *media, const struct re_formats *ranking, bool current_first) {
@@ -644,7 +649,7 @@ static inline int re_description_offer_all(struct sdp_media *media, const struct
   for (int round = 0; round < 2; round++) {
     for (size_t i = 0; i < ranking->count; i++) {
       struct sdp_format *format = ranking->saved[i].format;
-      if (current_first ? format->sup == (round == 1) : round == 1) continue;
+      if (current_first ? ranking->saved[i].sup == (round == 1) : round == 1) continue;
       list_unlink(&format->le);
       list_append(formats, &format->le, format);
     }

@@ -82,13 +82,14 @@ static inline bool re_visit_caller(const struct sip_hdr *header, const struct si
   return true;
 }
 
-/* The caller's URI and name as the server says (RFC 3325): a SIP address, else a telephone number; false if it names none. */
-static inline bool re_asserted_caller(const struct sip_msg *message, char *address, char *name,
-                                      size_t capacity) {
+/* A party's URI and name as the server says (RFC 3325): a SIP address, else a telephone number if that will do; false if it
+   names none. */
+static inline bool re_asserted_party(const struct sip_msg *message, bool may_be_number, char *address, char *name,
+                                     size_t capacity) {
   struct re_caller_search search = {address, name, capacity, false};
   if (sip_msg_xhdr_apply(message, true, "P-Asserted-Identity", re_visit_caller, &search)) return true;
   search.is_number = true;
-  return sip_msg_xhdr_apply(message, true, "P-Asserted-Identity", re_visit_caller, &search) != NULL;
+  return may_be_number && sip_msg_xhdr_apply(message, true, "P-Asserted-Identity", re_visit_caller, &search) != NULL;
 }
 
 /* Refreshes a session (RFC 4028, RFC 3311) with a contact of this user. */

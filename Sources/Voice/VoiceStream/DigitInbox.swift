@@ -20,8 +20,8 @@ package struct CodecNews: Equatable, Sendable {
   }
 }
 
-/// Latest digits of a far side, which the next stream takes over: a digit may go on while the call
-/// changes its codec or its address.
+/// Latest digits of a far side, which the next stream of the same source takes over: a digit may go
+/// on while the call changes its address or its codec, at the same clock rate.
 struct DigitHistory: BitwiseCopyable, Sendable {
   /// Source of the digits; nil before there is one.
   var ssrc: UInt32?
@@ -35,8 +35,10 @@ struct DigitInbox: ~Copyable {
   private var receiver: TelephoneEventReceiver
   private var otherReceiver: TelephoneEventReceiver
   private var ssrc: UInt32?
-  /// Source of `history`, while no packet of this stream has come.
+  /// Source of a former stream's digits, while no packet of this stream has come.
   private var former: UInt32?
+  /// True while all digits that are known are a former stream's.
+  private var isCarried = false
   private var codes = FixedArray<UInt8>(repeating: 0, count: 16)
   private var count = 0
   /// Packets of another codec since the last one of the stream's own.
@@ -73,8 +75,9 @@ struct DigitInbox: ~Copyable {
   /// Notes that the far side starts its timestamps anew, as the source `ssrc`.
   @_noAllocation @_noLocks
   mutating func restart(_ ssrc: UInt32) {
-    // The first packet of this stream may be in the middle of a digit that is known.
-    if former == nil || former != ssrc {
+    // The first packets of this stream may be in the middle of a digit that is known.
+    isCarried = former == ssrc
+    if !isCarried {
       receiver.restart()
       otherReceiver.restart()
     }
@@ -95,6 +98,12 @@ struct DigitInbox: ~Copyable {
     )
     guard let event, count < codes.count else { return }
     let began = packet.header.timestamp
+    // Any other digit is a new one: the timestamps may have begun anew.
+    if isCarried, !(isOther ? otherReceiver.knows(began) : receiver.knows(began)) {
+      isCarried = false
+      receiver.restart()
+      otherReceiver.restart()
+    }
     let received =
       isOther
       ? otherReceiver.receive(event, began: began) : receiver.receive(event, began: began)

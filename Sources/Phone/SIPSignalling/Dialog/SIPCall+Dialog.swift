@@ -249,8 +249,10 @@ extension SIPCall {
     if unsafe message.pointee.req {
       unsafe requests.note(message.pointee.cseq.num, from: String(message.pointee.from.tag))
     }
-    // The first INVITE names the caller, who is reported with it.
-    if unsafe message.pointee.to.tag.l > 0 { unsafe noteName(in: message) }
+    // The first INVITE names the caller, who is reported with it; of several phones that ring, the
+    // one that answers counts.
+    let isOfDialog = unsafe message.pointee.req && message.pointee.to.tag.l > 0
+    if unsafe isOfDialog || message.pointee.scode >= 200 { unsafe noteName(in: message) }
     if far == nil { far = unsafe FarSide(message, isByServer: account != nil) }
     unsafe far?.follow(message)
   }
@@ -259,9 +261,9 @@ extension SIPCall {
   /// has answered (RFC 5876), or who is there after a transfer.
   @unsafe
   private func noteName(in message: UnsafePointer<sip_msg>) {
-    guard account != nil, let (address, name) = unsafe UserAgent.assertedCaller(in: message) else {
-      return
-    }
+    guard account != nil,
+      let (address, name) = unsafe UserAgent.assertedParty(in: message, mayBeNumber: true)
+    else { return }
     report(.renamed(id, address: address, name: name.isEmpty ? nil : name))
   }
 

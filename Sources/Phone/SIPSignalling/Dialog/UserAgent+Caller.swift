@@ -70,17 +70,19 @@ extension UserAgent {
       && scalar.properties.generalCategory != .control
   }
 
-  /// Returns the caller's URI and name that an account's server asserts (RFC 3325); nil if it
-  /// asserts none.
+  /// Returns the URI and the name of a message's sender that an account's server asserts (RFC
+  /// 3325); nil if it asserts none.
   ///
-  /// An assertion by other senders proves nothing.
+  /// A telephone number counts only with `mayBeNumber`: it cannot be called back by SIP. An
+  /// assertion by other senders proves nothing.
   @unsafe
-  static func assertedCaller(
-    in message: UnsafePointer<sip_msg>
+  static func assertedParty(
+    in message: UnsafePointer<sip_msg>,
+    mayBeNumber: Bool = false
   ) -> (address: String, name: String)? {
     var address = [CChar](repeating: 0, count: 256)
     var value = [CChar](repeating: 0, count: 256)
-    guard unsafe re_asserted_caller(message, &address, &value, 256) else { return nil }
+    guard unsafe re_asserted_party(message, mayBeNumber, &address, &value, 256) else { return nil }
     return (String(cStringBytes: address), displayName(in: String(cStringBytes: value)))
   }
 }

@@ -45,6 +45,9 @@ struct VoiceSender: ~Copyable {
   private var packetsBefore: Int64 = 0
   private var bytesBefore: Int64 = 0
 
+  /// Longest time between two streams, in nanoseconds, over which digits that wait are kept.
+  private static let longestChange: Int64 = 1_000_000_000
+
   /// Creates a sender that has sent nothing; throws the error of the codec or the resampler.
   init(_ configuration: StreamConfiguration) throws {
     let planner = SendingPlanner(configuration)
@@ -76,7 +79,7 @@ struct VoiceSender: ~Copyable {
       packetsSent: sentBySource.packets,
       bytesSent: sentBySource.bytes,
       instant: now,
-      digits: digits
+      digits: configuration.maySend ? digits : TelephoneEventSender()
     )
   }
 
@@ -89,7 +92,11 @@ struct VoiceSender: ~Copyable {
     timestamp = position.timestamp.advanced(by: frames / framesPerTick)
     packetsBefore = position.packetsSent
     bytesBefore = position.bytesSent
-    if configuration.sendEventPayloadType != nil { digits.follow(position.digits) }
+    // After a hold they would come at another time than they were pressed for.
+    guard configuration.maySend, configuration.sendEventPayloadType != nil,
+      now.nanoseconds(since: position.instant) < Self.longestChange
+    else { return }
+    digits.follow(position.digits)
   }
 
   /// False while pushed frames are not sent: the stream may not send, or sends DTMF digits.
