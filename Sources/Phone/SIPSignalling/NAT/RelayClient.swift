@@ -216,7 +216,7 @@ final class RelayClient {
   ) {
     guard !isOver else { return }
     if code == 0, status == 0, let address = unsafe SocketAddress(libre: relayed) {
-      guard !isAllocated else { return drop(request) }
+      guard !isAllocated else { return request === requests.first ? () : drop(request) }
       isAllocated = true
       // Others go on until their answer, so that the server learns that their address is free.
       requests.removeAll { $0 === request }
