@@ -192,8 +192,11 @@ package struct TelephoneEventReceiver: BitwiseCopyable, Sendable {
   /// True if one of the last four events began at `timestamp`.
   @_noAllocation @_noLocks
   package func knows(_ timestamp: RTPTimestamp) -> Bool {
-    latest?.began == timestamp || earlier.0 == timestamp || earlier.1 == timestamp
-      || earlier.2 == timestamp
+    if let latest, latest.began.rawValue == timestamp.rawValue { return true }
+    if let one = earlier.0, one.rawValue == timestamp.rawValue { return true }
+    if let one = earlier.1, one.rawValue == timestamp.rawValue { return true }
+    if let one = earlier.2, one.rawValue == timestamp.rawValue { return true }
+    return false
   }
 
   /// Takes over the events of another receiver, whose timestamps go on.
@@ -223,9 +226,7 @@ package struct TelephoneEventReceiver: BitwiseCopyable, Sendable {
     }
     // A late packet of an earlier key is not that key again, and one whose other packets were lost
     // comes too late. If it began long before, the timestamps have gone back, as they may.
-    if let one = earlier.0, one.rawValue == timestamp.rawValue { return nil }
-    if let one = earlier.1, one.rawValue == timestamp.rawValue { return nil }
-    if let one = earlier.2, one.rawValue == timestamp.rawValue { return nil }
+    if knows(timestamp) { return nil }
     if distance < 0, distance >= -Self.latestTicks * ticksPerEventTick { return nil }
     earlier = (began, earlier.0, earlier.1)
     latest = (event, timestamp)
